@@ -94,6 +94,8 @@ def write(name: str, out: Path) -> Path:
     w.add_file_type(gguf.LlamaFileType.MOSTLY_BF16)
     w.add_vocab_size(config["vocab_size"])
     w.add_context_length(config["max_position_embeddings"])
+    if "trained_context" in config:  # a drafter's longer contexts are windowed to it
+        w.add_uint32("specdec.trained_context", config["trained_context"])
     w.add_embedding_length(config["hidden_size"])
     w.add_block_count(config["num_hidden_layers"])
     w.add_feed_forward_length(config["intermediate_size"])

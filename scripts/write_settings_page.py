@@ -38,7 +38,7 @@ SECTIONS = {
     "Settings of the templates": """decode/session_settings.hpp session_settings
         bridge/tree/tree_buffers.hpp tree_settings
         draft/profitable_length.hpp profitable_length_settings
-        draft/windowed_drafter.hpp window_settings
+        core/model/context_window.hpp window_settings
         sampling/residual.hpp thinning_limits""",
     RESULTS: """speculation/text.hpp decode_result
         speculation/text.hpp decode_results

@@ -2,6 +2,9 @@
 // Texts of a target and a drafter that reads its features, through the front door.
 #include <specdec/head/features/feature_model.hpp>
 
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,13 +27,15 @@ namespace feature_texts_tests {
 
 using namespace specdec;
 using namespace specdec::engine;
+using Catch::Contains;
 using testing::tiny_tokenizer;
 
 /// A body for the toy checkpoint, EAGLE's form, and the target itself.
 struct folders {
     toy::temporary_folder target, drafter;
 
-    folders() {
+    /// trained: the drafter's trained_context; 0: none.
+    explicit folders(std::size_t trained = 0) {
         const toy::checkpoint model;
         target.write("config.json", model.config().dump());
         target.write("model.safetensors", model.safetensors());
@@ -50,7 +55,10 @@ struct folders {
             fc.values[r * 72 + 36 + r] = 1;
         named.tensors["fc.weight"] = fc;
         named.layers = 1;
-        drafter.write("config.json", named.config().dump());
+        nlohmann::json config = named.config();
+        if (trained > 0)
+            config["trained_context"] = trained;
+        drafter.write("config.json", config.dump());
         drafter.write("model.safetensors", named.safetensors());
     }
 };
@@ -127,6 +135,79 @@ TEST_CASE("drafters that read features: texts side by side are the target's") {
     CHECK(pair.applies(rule::identity));
     CHECK(pair.applies(rule::identity_block));
     CHECK_FALSE(pair.applies(rule::slem));
+}
+
+TEST_CASE("texts longer than a drafter that reads features was trained on are windowed") {
+    const folders files(12);
+    struct counted_texts {
+        std::vector<std::vector<target_id>> tokens;
+        std::size_t proposed = 0, accepted = 0;
+        bool operator==(const counted_texts&) const = default;
+    };
+    for (const cache_type cache : {cache_type::f32, cache_type::bf16, cache_type::q8}) {
+        const load_options options{precision::bf16,
+                                   {.threads = 1,
+                                    .capacity = 60,
+                                    .sequences = 2,
+                                    .features = feature_kind::head_input,
+                                    .cache = cache},
+                                   {}};
+        batch_model<target_id> model(load_transformer(files.target.path(), options));
+        feature_records records(2, model.capacity(), model.feature_width());
+        feature_recorder target(model, records);
+        feature_body body =
+            load_feature_body(files.drafter.path(), model.engine(), {.sequences = 2});
+        CHECK(body.window().length == 12);
+        feature_model read(body, records);
+        engine::lm_head<draft_id> products(model.engine());
+        full_head<draft_id, engine::lm_head<draft_id>> head(products);
+        headed_model draft(read, head);
+        const tiny_tokenizer<target_id> words(pieces());
+        const tiny_tokenizer<draft_id> same(pieces());
+        speculation pair({.models = target, .tokenizer = words},
+                         {.models = draft, .tokenizer = same});
+        CHECK_THAT(pair.explain({.lengths = {.kind = length_kind::fixed, .length = 3}}),
+                   Contains("Of a context of more than 12 tokens the drafter reads a window"));
+        std::vector<target_id> one, two;
+        words.encode("HELLO, THIS IS NOT SHORT", encode_mode::start, one);
+        words.encode("A", encode_mode::start, two);
+        const std::vector<text_request> texts{{.prompt = one, .sequence = 1},
+                                              {.prompt = two, .sequence = 2}};
+        const auto run = [&](float temperature, const std::optional<tree_drafts>& tree,
+                             rule how = rule::identity, bool together = true) {
+            counted_texts out;
+            const auto add = [&](std::span<const text_request> some) {
+                const auto found =
+                    pair.run(some, {.rule = how,
+                                    .sampling = {.temperature = temperature},
+                                    .lengths = {.kind = length_kind::fixed, .length = 3},
+                                    .tree = tree,
+                                    .limits = {.max_tokens = 100}});
+                for (const auto& text : found.texts) {
+                    out.tokens.push_back(text.tokens);
+                    out.proposed += text.counts.proposed;
+                    out.accepted += text.counts.accepted;
+                }
+            };
+            if (together)
+                add(texts);
+            else
+                for (const text_request& text : texts)
+                    add({&text, 1});
+            return out;
+        };
+        const counted_texts plain = run(0, {}, rule::autoregressive), greedy = run(0, {});
+        CHECK(greedy.tokens == plain.tokens);
+        CHECK(greedy.proposed > 40);
+        CHECK(body.size(0) <= 12);
+        for (const float temperature : {0.0F, 1.0F}) {
+            const counted_texts chain = run(temperature, {});
+            CHECK(chain.accepted > 0);
+            CHECK(run(temperature, {}, rule::identity, false) == chain);
+            CHECK(run(temperature, tree_drafts{.widths = {1, 1, 1}}) == chain);
+        }
+        CHECK(run(0, tree_drafts{.widths = {3, 2, 1}}).tokens == plain.tokens);
+    }
 }
 
 TEST_CASE("the CPU engine keeps the contract of features") {

@@ -245,6 +245,7 @@ def save(drafter, folder):
               "num_attention_heads": c.num_attention_heads, "num_key_value_heads": c.num_key_value_heads,
               "head_dim": c.head_dim, "max_position_embeddings": c.max_position_embeddings, "rope_theta": c.rope_theta,
               "rms_norm_eps": c.rms_norm_eps, "hidden_act": "silu", "bias": False, "torch_dtype": "bfloat16",
+              **({"trained_context": c.trained_context} if c.trained_context else {}),
               **({"draft_vocab_size": len(drafter.rows)} if three else {})}
     part = folder / "config.json.part"
     part.write_text(json.dumps(config, indent=2) + "\n")

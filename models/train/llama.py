@@ -28,6 +28,7 @@ class Config:
     rms_norm_eps: float = 1e-5
     bos_token_id: int = 0
     eos_token_id: int = 0
+    trained_context: int = 0  # tokens of the texts it learns from; a drafter's longer contexts are windowed to it
 
     @property
     def head_dim(self):
@@ -157,6 +158,8 @@ def save(model, folder, more={}):
               "head_dim": c.head_dim, "hidden_act": "silu", "attention_bias": False, "mlp_bias": False,
               "attention_dropout": 0.0, "initializer_range": 0.02, "rope_scaling": None,
               "tie_word_embeddings": True, "torch_dtype": "bfloat16", "use_cache": True, **more}
+    if not c.trained_context:
+        del config["trained_context"]
     generation = {"bos_token_id": c.bos_token_id, "eos_token_id": c.eos_token_id}
     for name, value in (("config.json", config), ("generation_config.json", generation)):
         part = folder / (name + ".part")
@@ -173,7 +176,7 @@ def save(model, folder, more={}):
 def load(folder, dropout=0.0):
     folder = Path(folder)
     stored = json.loads((folder / "config.json").read_text())
-    config = Config(**{k: stored[k] for k in Config.__dataclass_fields__})
+    config = Config(**{k: stored[k] for k in Config.__dataclass_fields__ if k in stored})
     model = Llama(config, dropout)
     tensors = load_file(folder / "model.safetensors")
     model.load_state_dict({k.removeprefix("model."): v.float() for k, v in tensors.items()})

@@ -163,7 +163,7 @@ def main():
         if args.start:
             retokenize(model, Tokenizer.from_file(str(args.start / "tokenizer.json")), tokenizer)
             model.config.bos_token_id, model.config.eos_token_id = begin, end
-    model.config.max_position_embeddings = args.positions or args.length
+    model.config.max_position_embeddings = model.config.trained_context = args.positions or args.length
     if args.deeper:
         deepen(model, args.deeper)
     print(f"{model.parameter_count()} parameters", flush=True)

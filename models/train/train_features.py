@@ -231,6 +231,7 @@ def main():
             rows = drafter.rows  # its head has these
     else:
         drafter = features.ThreeDrafter(config, rows, embedding[rows]) if args.three else features.Drafter(config)
+    drafter.config.trained_context = args.length
     matrices = [q for n, q in drafter.named_parameters() if q.dim() == 2 and "lm_head" not in n]
     rest = [q for n, q in drafter.named_parameters() if q.dim() == 1 or "lm_head" in n]
     opts = [muon.Muon(matrices, lr=args.rate, weight_decay=args.decay),

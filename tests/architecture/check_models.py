@@ -4,8 +4,9 @@
 usage: check_models.py MODELS_FOLDER        exit status 1 if anything is reported
 
 README.md there has a table of the models, whose column "longest text" is the most tokens of a text that the model was
-trained on. Each model has a card, its README.md, with the parts of PARTS and the hash of its weights. A drafter with a tokenizer of its own (it has an equivalences.json) is windowed to its
-max_position_embeddings, so these must not be more: beyond what it has seen it proposes what the target rejects.
+trained on. Each model has a card, its README.md, with the parts of PARTS and the hash of its weights. A drafter (it has
+an equivalences.json or a kept.json) is windowed to its trained_context, which must not be more: beyond what it has seen
+it proposes what the target rejects.
 """
 import hashlib, json, pathlib, re, sys
 
@@ -26,12 +27,13 @@ if not longest:
     found.append('README.md: expected a table of the models with a column "longest text"')
 for config in sorted(root.glob("*/config.json")):
     name = config.parent.name
-    claimed = json.loads(config.read_text(encoding="utf-8"))["max_position_embeddings"]
+    claimed = json.loads(config.read_text(encoding="utf-8")).get("trained_context")
+    drafts = any((config.parent / file).exists() for file in ("equivalences.json", "kept.json"))
     if name not in longest:
         found.append(f"README.md: expected {name} in the table of the models")
-    elif (config.parent / "equivalences.json").exists() and claimed > longest[name]:
-        found.append(f"{name}/config.json: max_position_embeddings: expected at most {longest[name]}, the longest text "
-                     f"that it was trained on, got {claimed}")
+    elif drafts and not 2 <= (claimed or 0) <= longest[name]:
+        found.append(f"{name}/config.json: trained_context: expected at most {longest[name]}, the longest text that it was "
+                     f"trained on, got {claimed}")
     card = config.parent / "README.md"
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
     if re.findall(r"^## (.+)$", text, re.M) != PARTS:

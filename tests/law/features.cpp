@@ -38,6 +38,7 @@ struct checked_model {
     toy_body& body;
     Features& features;
     weights when = weights::stay;
+    window_settings window{};
     sequence held{};
     std::size_t round = 0;
     std::uint64_t seen = 0; // of all that was fed, discarded tokens too
@@ -74,18 +75,23 @@ struct checked_model {
             seen += id.index();
         }
         if (body.places() !=
-            toy_body::places_of(held, round, body.vocabulary_size(), body.weights()))
+            toy_body::places_of(held, round, body.vocabulary_size(), body.weights(), window_of()))
             throw "places are not those from scratch";
+    }
+    [[nodiscard]] context_window window_of() const {
+        return window.length > 0 ? context_window(window, 64, "test") : context_window();
     }
 };
 
 template <class Model, class Features>
-checked_model(Model&, toy_body&, Features&, weights) -> checked_model<Model, Features>;
+checked_model(Model&, toy_body&, Features&, weights, window_settings)
+    -> checked_model<Model, Features>;
 
 /// A session behind a prompt of two tokens, whose drafter reads what the target found of them.
 template <class MakeHead, class Rule>
 played play_features(const toy_words& two, const auto& with_bridge, const MakeHead& make_head,
-                     const Rule& rule, scenario s, weights when, std::uint64_t seed) {
+                     const Rule& rule, scenario s, weights when, std::uint64_t seed,
+                     const window_settings& window) {
     const std::size_t vocabulary = two.target_size();
     row_tree p(toy_rows(row_kind::random, vocabulary, seed));
     s.start.prompt = {target_id{1}, target_id{0}};
@@ -95,12 +101,12 @@ played play_features(const toy_words& two, const auto& with_bridge, const MakeHe
         feature_records records(1, plain.capacity(), plain.feature_width());
         feature_recorder target(plain, records);
         toy_body body(vocabulary);
-        feature_model model(body, records);
+        feature_model model(body, records, window);
         auto unit = toy_head<draft_id>::unit(vocabulary);
         auto head = make_head(unit);
         headed_model headed(model, head);
         one_sequence<draft_id, decltype(headed)> draft(headed, 0);
-        checked_model checked{draft, body, model, when};
+        checked_model checked{draft, body, model, when, window};
         hot_swapped_model changing(checked, [&]() -> decltype(&checked) {
             if (when != weights::change_by_model)
                 return nullptr;
@@ -114,14 +120,15 @@ played play_features(const toy_words& two, const auto& with_bridge, const MakeHe
 }
 
 template <class MakeHead>
-void check_features(const char* name, const MakeHead& make_head, weights when = weights::stay) {
+void check_features(const char* name, const MakeHead& make_head, weights when = weights::stay,
+                    const window_settings& window = {}) {
     static const toy_words two({"a", "b", "c"}, {"a", "b", "c"});
     law_ledger ledger;
     std::uint64_t seed = 500;
     const auto check = [&](const auto& with_bridge) {
         check_under_rules(
             ledger, name, every_scenario(target_id{2}), [&](const auto& rule, const scenario& s) {
-                return play_features(two, with_bridge, make_head, rule, s, when, ++seed);
+                return play_features(two, with_bridge, make_head, rule, s, when, ++seed, window);
             });
     };
     check(two.identity());
@@ -143,6 +150,17 @@ TEST_CASE("weights of drafters that read features change between rounds: the law
     const auto full = [](auto& head) { return full_head<draft_id, toy_head<draft_id>>(head); };
     check_features("other weights", full, weights::change_between);
     check_features("hot_swapped_model", full, weights::change_by_model);
+}
+
+TEST_CASE("windows of drafters that read features: the law of the target", "[law]") {
+    const auto full = [](auto& head) { return full_head<draft_id, toy_head<draft_id>>(head); };
+    // They move between rounds, and in the midst of drafts that are longer than their room.
+    check_features("window 3", full, weights::stay, {.length = 3, .block = 1, .room = 1});
+    check_features("window 4, block 2", full, weights::stay, {.length = 4, .block = 2, .room = 0});
+    check_features("window 4, 2 kept", full, weights::stay,
+                   {.length = 4, .keep = 2, .block = 1, .room = 2});
+    check_features("window 3, weights", full, weights::change_between,
+                   {.length = 3, .block = 1, .room = 0});
 }
 
 } // namespace features_tests

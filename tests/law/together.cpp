@@ -100,8 +100,11 @@ struct block_pair : toy_pair {
 };
 
 /// A drafter that reads features, with places of both texts in one pass; prompts of two tokens.
+/// Length: of a window; 0: none.
+template <std::size_t Length = 0>
 struct feature_pair {
     static constexpr bool reads_features = true;
+    static constexpr window_settings window{.length = Length, .block = 1, .room = 1};
     row_tree& p;
     row_tree& q;                  ///< none is read: the body's rows are functions of its places
     std::vector<target_id> begin; ///< none is read
@@ -114,7 +117,7 @@ struct feature_pair {
         feature_records records(2, plain.capacity(), toy_feature_width);
         feature_recorder target(plain, records);
         toy_body body(vocabulary, 2, 16);
-        feature_model features(body, records);
+        feature_model features(body, records, window);
         auto unit = toy_head<draft_id>::unit(vocabulary);
         full_head<draft_id, toy_head<draft_id>> head(unit);
         headed_model headed(features, head);
@@ -127,7 +130,9 @@ struct feature_pair {
     [[nodiscard]] static std::vector<draft_id> prefix() { return {}; }
     [[nodiscard]] std::vector<float> row_behind(const sequence& held, std::size_t round) const {
         const std::size_t vocabulary = p({}).size();
-        return toy_body::state_of(toy_body::places_of(held, round, vocabulary), vocabulary);
+        const context_window of =
+            Length > 0 ? context_window(window, 17, "test") : context_window();
+        return toy_body::state_of(toy_body::places_of(held, round, vocabulary, 0, of), vocabulary);
     }
 };
 
@@ -373,13 +378,16 @@ TEST_CASE("two texts whose drafters read features in common passes have the targ
     static const toy_words same({"b", "a"}, {"b", "a"});
     constexpr token_rejection rejection{.thinning = {1, 1}};
     constexpr block_verification block{.thinning = {1, 1}};
-    (void)check_pair<feature_pair>("features", same, same.identity(), rejection);
-    (void)check_pair<feature_pair>("features, block", same, same.identity(), block);
-    (void)check_pair<feature_pair>("features, exact", same, same.identity(), exact_match{});
-    (void)check_pair<feature_pair>("features, slrs", same, same.slrs(0.02), rejection);
-    (void)check_pair<feature_pair>("features, longer", same, same.identity(), rejection, 2, 4);
-    (void)check_pair<feature_pair>("features, both longer", same, same.identity(), exact_match{}, 3,
-                                   4);
+    (void)check_pair<feature_pair<>>("features", same, same.identity(), rejection);
+    (void)check_pair<feature_pair<>>("features, block", same, same.identity(), block);
+    (void)check_pair<feature_pair<>>("features, exact", same, same.identity(), exact_match{});
+    (void)check_pair<feature_pair<>>("features, slrs", same, same.slrs(0.02), rejection);
+    (void)check_pair<feature_pair<>>("features, longer", same, same.identity(), rejection, 2, 4);
+    (void)check_pair<feature_pair<>>("features, both longer", same, same.identity(), exact_match{},
+                                     3, 4);
+    (void)check_pair<feature_pair<3>>("features, window", same, same.identity(), rejection);
+    (void)check_pair<feature_pair<3>>("features, window, longer", same, same.identity(),
+                                      exact_match{}, 2, 4);
 }
 
 } // namespace together_tests

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/model/context_window.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/features/feature_text.hpp>
 #include <specdec/head/features/features.hpp>
@@ -177,10 +178,20 @@ public:
         return state;
     }
 
-    /// The places of a text whose round begins behind `round` tokens, from scratch.
+    /// The places of a text whose round begins behind `round` tokens, from scratch: those that its
+    /// window leaves.
     static std::vector<place> places_of(const sequence& text, std::size_t round,
-                                        std::size_t vocabulary, std::uint64_t weights = 0) {
-        std::vector<place> places;
+                                        std::size_t vocabulary, std::uint64_t weights = 0,
+                                        const context_window& window = {}) {
+        std::vector<place> all; // of every token but the first
+        const auto read = [&](std::size_t tokens) {
+            const std::size_t dropped = window.dropped(round, tokens);
+            std::vector<place> left;
+            for (std::size_t i = 1; i < tokens && i <= all.size(); ++i)
+                if (i < window.keep() || i >= window.keep() + dropped)
+                    left.push_back(all[i - 1]);
+            return left;
+        };
         std::vector<float> own(own_numbers);
         for (std::size_t i = 1; i < text.size(); ++i) {
             const bool real = i < round;
@@ -189,11 +200,12 @@ public:
                 real ? toy_feature({text.begin(), text.begin() + static_cast<std::ptrdiff_t>(i)})
                      : own;
             now.insert(now.end(), feature.begin(), feature.end());
-            places.push_back(now);
-            const std::vector<float> all = state_of(places, vocabulary + own_numbers, weights);
-            own.assign(all.begin() + static_cast<std::ptrdiff_t>(vocabulary), all.end());
+            all.push_back(now);
+            const std::vector<float> state =
+                state_of(read(i + 1), vocabulary + own_numbers, weights);
+            own.assign(state.begin() + static_cast<std::ptrdiff_t>(vocabulary), state.end());
         }
-        return places;
+        return read(text.size());
     }
 
     [[nodiscard]] const std::vector<place>& places(std::size_t s = 0) const { return places_[s]; }

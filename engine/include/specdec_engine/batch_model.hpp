@@ -31,6 +31,8 @@ public:
     [[nodiscard]] std::size_t size(std::size_t sequence) const { return engine_.size(sequence); }
     [[nodiscard]] std::size_t capacity() const { return engine_.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return engine_.vocabulary_size(); }
+    static constexpr model_traits traits{.trained_context = true};
+    [[nodiscard]] std::size_t trained_context() const { return engine_.config().trained_context; }
 
     void append(std::size_t sequence, std::span<const Id> ids) {
         const sequence_tokens<Id> part{sequence, ids};

@@ -29,6 +29,8 @@ public:
     [[nodiscard]] std::size_t size() const { return engine_.size(); }
     [[nodiscard]] std::size_t capacity() const { return engine_.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return engine_.vocabulary_size(); }
+    static constexpr model_traits traits{.trained_context = true};
+    [[nodiscard]] std::size_t trained_context() const { return engine_.config().trained_context; }
 
     /// The tokens of the context. If engine() was used directly, they are not size() many.
     [[nodiscard]] held_tokens<Id> held() const { return mirror_.held(); }

@@ -44,6 +44,14 @@ TEST_CASE("a GGUF file says its configuration") {
     CHECK(c.context == 64);
     CHECK_FALSE(c.tied);
     CHECK(c.rotary.interleaved);
+    CHECK(c.trained_context == 0);
+    constexpr const char* trained = "specdec.trained_context";
+    CHECK(open(toy::checkpoint().gguf({{trained, 64}})).config.trained_context == 64);
+    for (const unsigned wrong : {0U, 1U, 65U})
+        CHECK_THROWS_WITH(open(toy::checkpoint().gguf({{trained, wrong}})),
+                          "m.gguf: specdec.trained_context: expected 2 to the longest context, 64, "
+                          "found " +
+                              std::to_string(wrong));
     const std::string tied = toy::checkpoint(1, true).gguf();
     CHECK(open(tied).config.tied);
 }

@@ -35,6 +35,24 @@ TEST_CASE("what config.json leaves out has the architecture's defaults") {
     CHECK(c.bos == 1);
 }
 
+TEST_CASE("the length of the texts that a model was trained on") {
+    const auto trained = [](const json& value) {
+        return edited([&](json& j) { j["trained_context"] = value; }).trained_context;
+    };
+    CHECK(edited([](json&) {}).trained_context == 0);
+    CHECK(trained(nullptr) == 0);
+    CHECK(trained(2) == 2);
+    const std::size_t most = edited([](json&) {}).context;
+    CHECK(trained(most) == most);
+    for (const json& wrong : {json(0), json(1), json(most + 1)})
+        CHECK_THROWS_WITH(trained(wrong),
+                          Contains("config.json: trained_context: expected 2 to the longest "
+                                   "context, ") &&
+                              Contains("found " + wrong.dump()));
+    for (const json& wrong : {json(-8), json(8.5), json("8"), json::array({8})})
+        CHECK_THROWS_WITH(trained(wrong), Contains("config.json: trained_context: expected"));
+}
+
 TEST_CASE("rotary settings in both places Transformers has put them") {
     const json llama3 = {{"rope_type", "llama3"},
                          {"factor", 8.0},

@@ -302,7 +302,8 @@ feature_drafter_side make_feature_drafter(const side_paths& drafter,
                                           std::size_t sequences, const head_choice& asked_head) {
     engine::feature_body body(
         own, files.engine,
-        {.sequences = sequences, .capacity = std::min(capacity + 64, own.files.config.window)});
+        {.sequences = sequences,
+         .capacity = engine::feature_body::default_capacity(own.files.config, capacity)});
     model_facts facts{name_of(drafter.model), body.parameters(), files.engine.vocabulary_size(),
                       body.forward_bytes()};
     const bool own_head = body.kept() != nullptr;

@@ -66,7 +66,7 @@ concept RoundAware = requires(M& m, std::size_t n) { m.begin_draft_round(n); } |
                      requires(M& m, std::size_t n) { m.begin_draft_round(n, n); };
 
 /// The optional members of a model, or of a drafter, which it declares (traits_of). A wrapper of
-/// any model has the first five and answers as its model does.
+/// any model has the first six and answers as its model does.
 struct model_traits {
     bool begin_draft_round = false; ///< see RoundAware
     /// Whether the model reads the target's features: then its context must be the target's, token
@@ -78,9 +78,10 @@ struct model_traits {
     /// Whether tokens that stay after a truncation may be fed again, as by checkpointed_model: a
     /// rejection then costs what those positions do.
     bool replays_on_reject = false;
-    bool scores_trees = false;   ///< see scores_trees() in tree_scoring.hpp
-    bool request_row = false;    ///< of a drafter: see ask_for_row
-    bool room_for_nodes = false; ///< of a drafter: see TreeDrafter
+    bool scores_trees = false;    ///< see scores_trees() in tree_scoring.hpp
+    bool trained_context = false; ///< see trained_context()
+    bool request_row = false;     ///< of a drafter: see ask_for_row
+    bool room_for_nodes = false;  ///< of a drafter: see TreeDrafter
 
     template <class M>
     static consteval model_traits found() {
@@ -89,13 +90,14 @@ struct model_traits {
         t.lazy_append = requires(M& m) { m.lazy_append(); };
         t.replays_on_reject = requires(M& m) { m.replays_on_reject(); };
         t.scores_trees = requires(M& m) { m.scores_trees(); };
+        t.trained_context = requires(M& m) { m.trained_context(); };
         t.request_row = requires(M& m) { m.request_row(); };
         t.room_for_nodes = requires(M& m) { m.room_for_nodes(); };
         return t;
     }
     bool operator==(const model_traits&) const = default;
 };
-inline constexpr model_traits all_model_traits{true, true, true, true, true};
+inline constexpr model_traits all_model_traits{true, true, true, true, true, true};
 
 /// What the model says of itself; false if it declares no such member.
 template <class M>
@@ -118,6 +120,17 @@ template <class M>
         return m.replays_on_reject();
     else
         return false;
+}
+
+/// The length in tokens of the texts that the model was trained on, as its files say: its rows
+/// behind longer contexts are worse. 0: unknown. A drafter's longer contexts are windowed to it
+/// (context_window): by `speculation`, or by the model itself where it reads features.
+template <class M>
+[[nodiscard]] constexpr std::size_t trained_context(const M& m) {
+    if constexpr (traits_of<model_traits, M>.trained_context)
+        return m.trained_context();
+    else
+        return 0;
 }
 
 /// Tells a model or drafter that a round begins, of sequence s if there are several. No-op if it is

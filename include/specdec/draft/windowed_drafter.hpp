@@ -3,41 +3,24 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/draft_step.hpp>
 #include <specdec/core/drafting.hpp>
-#include <specdec/core/error.hpp>
+#include <specdec/core/model/context_window.hpp>
 #include <specdec/core/tree/tree_drafting.hpp>
 #include <specdec/sampling/listing.hpp>
 
 namespace specdec {
 
-/// Which part of a long context a windowed_drafter gives to its drafter.
-struct window_settings {
-    /// The number of first tokens of the context that always stay. 1 keeps the BOS that models are
-    /// trained with; more keep a prompt's instructions. `keep` and a block have to fit into the
-    /// drafter's context.
-    std::size_t keep = 1;
-    /// The number of tokens that are dropped at a time. 0: half of the context after `keep`.
-    std::size_t block = 0;
-    /// The number of tokens that are left free after a round's context, or as many as fit. A longer
-    /// draft may drop a block, and feed the rest again, in the middle of a round.
-    std::size_t room = 32;
-};
-
-/// A drafter for texts that are longer than its context, whose oldest tokens are dropped in blocks;
-/// the rest is fed again. Of a context of n tokens the wrapped drafter sees the first `keep` and
-/// those behind the first keep + dropped(n),
-///
-///     dropped(n) := the smallest multiple of `block` with n - dropped(n) <= its capacity
-///
-/// and no fewer than dropped(n_0 + room), n_0 being the tokens that the round began with (0 with
-/// bridges that do not tell: a draft across the end of a block then feeds anew). So a row is a
-/// function of the context and of where the round began, and the draft law is one law whichever
-/// drafts a decision looks at.
+/// A drafter for texts that are longer than its context, or than those that it was trained on.
+/// Their oldest tokens are dropped in blocks, and the rest is fed again. The wrapped drafter sees
+/// what a context_window leaves: of a context of n tokens the first `keep` and those behind the
+/// first keep
+/// + dropped(n_0, n), n_0 being the tokens that the round began with (0 with bridges that do not
+/// tell: a draft across the end of a block then feeds anew). So a row is a function of the context
+/// and of where the round began, and the draft law is one law whichever drafts a decision looks at.
 ///
 /// Cost: the tokens that stay (at most the capacity less the block) are fed again once a block, in
 /// one pass without rows; nothing while the text fits. Memory: 4 bytes a token of the capacity,
@@ -45,26 +28,15 @@ struct window_settings {
 ///
 /// Models Drafter, ListingDrafter, TreeDrafter and ManyRowsDrafter where D does (rows() across the
 /// end of a block, which no draft of at most `room` tokens asks for, takes a pass a row and
-/// allocates). Borrows the drafter, whose context nobody else uses. Errors: specdec::error where
-/// the drafter's context has no room for `keep` and a block.
+/// allocates). Borrows the drafter, whose context nobody else uses. Errors: as context_window.
 template <DraftContextHolder D>
 class windowed_drafter {
 public:
     static constexpr model_traits traits{
         .begin_draft_round = true, .request_row = true, .room_for_nodes = true};
     explicit windowed_drafter(D& drafter, window_settings settings = {})
-        : drafter_(drafter), capacity_(drafter.capacity()), keep_(settings.keep),
-          block_(settings.block) {
-        const std::size_t left = capacity_ > keep_ ? capacity_ - keep_ : 0;
-        if (block_ == 0)
-            block_ = left > 1 ? left / 2 : 1;
-        if (block_ > left)
-            fail("windowed drafter", "settings",
-                 "expected room for keep (" + std::to_string(keep_) + ") and a block (" +
-                     std::to_string(block_) + ") in the drafter's context of " +
-                     std::to_string(capacity_) + " tokens");
-        room_ = settings.room < left - block_ ? settings.room : left - block_;
-        window_.reserve(capacity_ + 1);
+        : drafter_(drafter), window_of_(settings, drafter.capacity(), "windowed drafter") {
+        window_.reserve(window_of_.length() + 1);
     }
 
     /// No text is too long.
@@ -74,7 +46,7 @@ public:
     [[nodiscard]] std::size_t dropped() const { return dropped_; }
 
     void begin_draft_round(std::size_t tokens) {
-        if (beyond(tokens + room_) != beyond(round_ + room_))
+        if (window_of_.dropped(tokens, tokens) != window_of_.dropped(round_, round_))
             ++changes_; // of what contexts as long as the round's show
         round_ = tokens;
         specdec::begin_draft_round(drafter_, tokens - dropped(tokens));
@@ -82,15 +54,16 @@ public:
 
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
         const std::size_t drop = dropped(context.size());
-        std::size_t same = unchanged < keep_ ? unchanged : keep_; // of the window
-        if (drop == dropped_ && unchanged > keep_ + drop)
+        const std::size_t keep = window_of_.keep();
+        std::size_t same = unchanged < keep ? unchanged : keep; // of the window
+        if (drop == dropped_ && unchanged > keep + drop)
             same = unchanged - drop;
         if (!shown_)
             same = 0;
         window_.resize(same < window_.size() ? same : window_.size());
         same = window_.size();
-        if (same < keep_ && drop > 0)
-            add(context.subspan(same, keep_ - same));
+        if (same < keep && drop > 0)
+            add(context.subspan(same, keep - same));
         add(context.subspan(window_.size() + drop));
         context_ = context;
         size_ = context.size();
@@ -113,7 +86,9 @@ public:
     [[nodiscard]] law_version version() const { return drafter_.version() + changes_; }
 
     /// Beside the window: settings.room is for trees, too.
-    [[nodiscard]] std::size_t room_for_nodes() const { return capacity_ - window_.size(); }
+    [[nodiscard]] std::size_t room_for_nodes() const {
+        return window_of_.length() - window_.size();
+    }
     [[nodiscard]] logits_rows<draft_id> grow(std::span<const draft_id> ids,
                                              std::span<const std::size_t> parents)
         requires TreeDrafter<D>
@@ -131,10 +106,10 @@ public:
         const std::size_t drop = dropped(++size_);
         if (drop == dropped_)
             return drafter_.push(id);
-        const auto behind = window_.begin() + static_cast<std::ptrdiff_t>(keep_);
+        const auto behind = window_.begin() + static_cast<std::ptrdiff_t>(window_of_.keep());
         window_.erase(behind, behind + static_cast<std::ptrdiff_t>(drop - dropped_));
         dropped_ = drop;
-        show(keep_);
+        show(window_of_.keep());
     }
 
     /// Precondition: nothing was asked for since sync; n <= tokens of the context.
@@ -156,13 +131,8 @@ public:
     }
 
 private:
-    /// The least number of tokens, in blocks, without which n tokens fit.
-    [[nodiscard]] std::size_t beyond(std::size_t n) const {
-        return n <= capacity_ ? 0 : (n - capacity_ + block_ - 1) / block_ * block_;
-    }
     [[nodiscard]] std::size_t dropped(std::size_t n) const {
-        const std::size_t least = n < round_ ? 0 : beyond(round_ + room_);
-        return least > beyond(n) ? least : beyond(n);
+        return window_of_.dropped(n < round_ ? 0 : round_, n);
     }
     void show(std::size_t same) {
         shown_ = false; // should the drafter throw
@@ -174,8 +144,7 @@ private:
     }
 
     D& drafter_;
-    std::size_t capacity_; // of the drafter
-    std::size_t keep_, block_, room_ = 0;
+    context_window window_of_;
     std::size_t round_ = 0;              // tokens that the round began with
     std::size_t size_ = 0, dropped_ = 0; // tokens of the context, and how many are not shown
     std::span<const draft_id> context_;  // of the last sync

@@ -82,6 +82,10 @@ public:
     /// The tokens that end a text.
     [[nodiscard]] virtual std::span<const target_id> end_tokens() const = 0;
 
+    /// The most tokens of a context that the drafter reads: its capacity, or what it was trained on
+    /// (trained_context). Longer contexts are windowed. 0 without a drafter.
+    [[nodiscard]] virtual std::size_t drafter_context() const = 0;
+
     [[nodiscard]] const vocabulary& target_table() const { return target_tokenizer().table(); }
     [[nodiscard]] const vocabulary* draft_table() const {
         return draft_tokenizer() != nullptr ? &draft_tokenizer()->table() : nullptr;

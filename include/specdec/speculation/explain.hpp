@@ -123,6 +123,10 @@ namespace specdec {
             std::to_string(pair.target_table().size()) + ".\n" +
             (trees ? explain(*s.tree, s.sampling.temperature) : explain(s.lengths, how)) + "\n" +
             (s.lookup.beside ? "Text that was seen before is looked up, too.\n" : "");
+    if (pair.drafter_context() < pair.target_models().capacity())
+        text +=
+            "Of a context of more than " + std::to_string(pair.drafter_context()) +
+            " tokens the drafter reads a window of so many: the oldest are dropped in blocks.\n";
     if (automatic)
         text += explain(*pair.costs_of(s.lengths)) + "\n";
     return text;

@@ -55,7 +55,7 @@ public:
 
     [[nodiscard]] std::unique_ptr<speculative_text> operator()() {
         if (source_of(plan_.how.rule).takes_drafter) {
-            window_settings window;
+            window_settings window = window_of(draft_->rows);
             if (plan_.tree && plan_.tree->settings().drafted() > window.room)
                 window.room = plan_.tree->settings().drafted();
             lease_ = std::make_unique<sequence_lease>(draft_->rows, draft_->seats, draft_->sequence,

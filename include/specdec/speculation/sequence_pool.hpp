@@ -102,8 +102,15 @@ public:
     }
 };
 
+/// The window of contexts that are longer than the drafter was trained on: one that reads features
+/// has its own (feature_model).
+[[nodiscard]] inline window_settings window_of(const drafter_rows& drafter) {
+    const std::size_t trained = drafter.trained_context(), most = drafter.capacity();
+    return {.length = drafter.reads_features() || trained > most ? 0 : trained};
+}
+
 /// A sequence of the drafter's model for as long as a text needs it, which may grow longer than the
-/// drafter's context. Models Drafter by drafter().
+/// drafter's context or training. Models Drafter by drafter().
 class sequence_lease {
 public:
     sequence_lease(drafter_rows& models, sequence_pool& seats, std::size_t sequence,

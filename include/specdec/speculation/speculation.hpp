@@ -115,6 +115,13 @@ public:
     }
     [[nodiscard]] std::span<const target_id> end_tokens() const override { return target_.ends; }
 
+    [[nodiscard]] std::size_t drafter_context() const override {
+        if (!draft_)
+            return 0;
+        const std::size_t trained = draft_->models.trained_context();
+        const std::size_t most = draft_->models.capacity();
+        return trained > 0 && trained < most ? trained : most;
+    }
     [[nodiscard]] std::size_t sequences() const override {
         const std::size_t n = target_.models.sequences();
         return draft_ && seats_.size() < n ? seats_.size() : n;

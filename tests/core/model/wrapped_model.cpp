@@ -22,8 +22,11 @@ struct told_model : toy_model<draft_id> {
         : toy_model(3, [](const std::vector<draft_id>& c) {
               return std::vector<float>(3, static_cast<float>(c.size()));
           }) {}
-    static constexpr model_traits traits{
-        .begin_draft_round = true, .reads_features = true, .lazy_append = true};
+    static constexpr model_traits traits{.begin_draft_round = true,
+                                         .reads_features = true,
+                                         .lazy_append = true,
+                                         .trained_context = true};
+    [[nodiscard]] std::size_t trained_context() const { return 11; }
     std::size_t round = 0;
     bool learnt = true;
     void begin_draft_round(std::size_t n) { round = n; }
@@ -102,6 +105,7 @@ TEST_CASE("what wraps a model of one sequence, written for several, is a model o
     CHECK(twice.version() == 209);
     CHECK(twice.reads_features());
     CHECK(twice.lazy_append());
+    CHECK(twice.trained_context() == 11);
     CHECK(twice.capacity() == model.capacity());
     CHECK(twice.vocabulary_size() == 3);
     twice.forget_learnt();

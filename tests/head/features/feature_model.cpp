@@ -266,6 +266,163 @@ TEST_CASE("several sequences are read in one pass, each as alone") {
     as_alone({1, 2, 3, 5}, 4, {1, 2, 4, 6, 7}, 5);
 }
 
+/// A feature_model of texts longer than its window of eight tokens, and their target.
+struct long_texts {
+    static constexpr window_settings settings{.length = 8, .block = 3, .room = 3};
+    toy_feature_target plain = make_target();
+    feature_records records{2, plain.capacity(), toy_feature_width};
+    toy_body body{9, 2, 16};
+    feature_model<toy_body> model{body, records, settings};
+    sequence text{};
+
+    explicit long_texts(std::size_t tokens) {
+        for (std::size_t i = 0; i < tokens; ++i)
+            text.push_back(static_cast<int>(i * i % 9));
+        for (std::size_t i = 0; i < tokens; ++i) {
+            const std::vector<float> feature = toy_feature(first(i + 1));
+            records[0].add(ids_of<target_id>({text[i]}), {feature.data(), 1, 2, 2});
+        }
+    }
+    [[nodiscard]] sequence first(std::size_t n) const {
+        return {text.begin(), text.begin() + static_cast<std::ptrdiff_t>(n)};
+    }
+    /// Reads tokens in sequence s; the last hidden state.
+    std::vector<float> read(const std::vector<int>& tokens, std::size_t s = 0) {
+        const std::vector<draft_id> ids = ids_of(tokens);
+        const hidden_states rows = model.hidden(parts{{s, ids}});
+        REQUIRE(rows.size() == ids.size());
+        const auto last = rows[ids.size() - 1].values;
+        return {last.begin(), last.end()};
+    }
+    [[nodiscard]] static std::vector<toy_body::place> wanted(const sequence& of,
+                                                             std::size_t round) {
+        return toy_body::places_of(of, round, 9, 0, context_window(settings, 17, "test"));
+    }
+};
+
+TEST_CASE("a window: a prompt's features are read only as far as it needs") {
+    long_texts of(200);
+    for (const std::size_t tokens : {1U, 4U, 5U, 6U, 8U, 9U, 40U, 199U}) {
+        of.model.truncate(0, 0);
+        of.model.begin_draft_round(0, tokens);
+        const std::size_t read = of.body.read_places;
+        const std::vector<float> row = of.read(of.first(tokens));
+        const auto wanted = long_texts::wanted(of.first(tokens), tokens);
+        CHECK(of.body.places(0) == wanted);
+        CHECK(of.body.read_places == read + wanted.size());
+        CHECK(wanted.size() < 8 - 3); // room for a draft of three
+        CHECK(wanted.size() + (tokens > 1 ? 0 : 1) > 0);
+        if (tokens > 1)
+            CHECK(row == toy_body::state_of(wanted, 9));
+        CHECK(of.model.size(0) == tokens);
+    }
+    CHECK(of.model.trained_context() == 8);
+    CHECK(of.model.capacity() == 300 + 17 - 8);
+    CHECK(trained_context(of.model) == 8);
+}
+
+TEST_CASE("a window: a row is the same however its context was reached") {
+    long_texts of(60);
+    const auto drafted = [&](std::size_t round, const std::vector<int>& draft) {
+        sequence all = of.first(round);
+        all.insert(all.end(), draft.begin(), draft.end());
+        return all;
+    };
+    std::size_t moved = 0;
+    for (std::size_t round = 2; round < 60; ++round) {
+        const sequence before = of.first(of.model.size(0) < round ? of.model.size(0) : round);
+        of.model.begin_draft_round(0, round);
+        const sequence all = of.first(round);
+        (void)of.read({all.begin() + static_cast<std::ptrdiff_t>(of.model.size(0)), all.end()});
+        CHECK(of.body.places(0) == long_texts::wanted(all, round));
+        // Longer than the room: the window moves in the midst of the draft, and back after it.
+        std::vector<int> draft;
+        for (const int id : {3, 1, 4, 1, 5, 8, 2, 6}) {
+            const std::size_t held = of.body.size(0);
+            draft.push_back(id);
+            const std::vector<float> row = of.read({id});
+            moved += of.body.size(0) <= held ? 1U : 0U;
+            const auto wanted = long_texts::wanted(drafted(round, draft), round);
+            CHECK(of.body.places(0) == wanted);
+            CHECK(row == toy_body::state_of(wanted, 9));
+        }
+        of.model.truncate(0, round + 2);
+        (void)of.read({7});
+        CHECK(of.body.places(0) == long_texts::wanted(drafted(round, {3, 1, 7}), round));
+        // Another sequence reads all of it at once.
+        of.model.truncate(1, 0);
+        of.model.begin_draft_round(1, round);
+        (void)of.read(drafted(round, draft), 1);
+        CHECK(of.body.places(1) == long_texts::wanted(drafted(round, draft), round));
+    }
+    CHECK(moved > 50);
+}
+
+TEST_CASE("a window: two texts in one pass, and trees") {
+    long_texts of(40);
+    const std::size_t rounds[] = {20, 33};
+    for (const std::size_t s : {0U, 1U}) {
+        of.model.begin_draft_round(s, rounds[s]);
+        of.model.append(s, ids_of(of.first(rounds[s] - 2)));
+    }
+    const std::size_t passes = of.body.passes;
+    const std::vector<draft_id> one = ids_of(std::vector<int>{of.text[18], of.text[19]}),
+                                two = ids_of(std::vector<int>{of.text[31], of.text[32]});
+    CHECK(of.model.hidden(parts{{0, one}, {1, two}}).size() == 4);
+    CHECK(of.body.passes == passes + 1);
+    for (const std::size_t s : {0U, 1U})
+        CHECK(of.body.places(s) == long_texts::wanted(of.first(rounds[s]), rounds[s]));
+
+    // A tree, whose nodes may be more than the window has room for; a kept path; the next round.
+    const std::vector<draft_id> nodes = ids_of({3, 7, 3, 0, 8, 6, 5, 4});
+    const std::vector<std::size_t> parents{tree_root, tree_root, 0, 0, 1, 2, 2, 4};
+    const sequence_nodes<draft_id> tree{0, nodes, parents};
+    const hidden_states rows = of.model.hidden_tree({&tree, 1});
+    sequence path = of.first(20);
+    path.insert(path.end(), {3, 3, 6});
+    const auto row = rows[5].values;
+    CHECK(std::vector<float>(row.begin(), row.end()) ==
+          toy_body::state_of(long_texts::wanted(path, 20), 9));
+    of.model.keep_path(0, std::vector<std::size_t>{0, 2, 5});
+    CHECK(of.model.size(0) == 23);
+    CHECK(of.body.places(0) == long_texts::wanted(path, 20));
+    of.model.begin_draft_round(0, 26);
+    const sequence next = of.first(26);
+    (void)of.read({next.begin() + 20, next.end()});
+    CHECK(of.body.places(0) == long_texts::wanted(next, 26));
+}
+
+struct body_with_window : toy_body {
+    using toy_body::toy_body;
+    static constexpr body_traits traits{.window = true};
+    [[nodiscard]] window_settings window() const { return {.length = 6}; }
+};
+
+TEST_CASE("a window: what throws while it moves leaves the text, and settings are checked") {
+    long_texts of(40);
+    of.model.begin_draft_round(0, 20);
+    (void)of.read(of.first(20));
+    of.model.begin_draft_round(0, 22); // no record has the features behind another token
+    CHECK_THROWS_WITH(of.read({of.text[20] + 1, 0}), Contains("is fed them before"));
+    CHECK(of.model.size(0) == 20);
+    of.model.begin_draft_round(0, 21);
+    (void)of.read({of.text[20]});
+    CHECK(of.body.places(0) == long_texts::wanted(of.first(21), 21));
+
+    const auto made = [&](const window_settings& window) {
+        return feature_model(of.body, of.records, window).trained_context();
+    };
+    CHECK(made({}) == 0);
+    CHECK(made({.length = 17}) == 17);
+    CHECK_THROWS_WITH(made({.length = 18}),
+                      "feature model: settings: expected a length of at most the 17 tokens of the "
+                      "drafter's context, found 18");
+    CHECK_THROWS_WITH(made({.length = 4, .keep = 0}),
+                      Contains("expected to keep at least 1 token"));
+    body_with_window body(9);
+    CHECK(feature_model(body, of.records).trained_context() == 6);
+}
+
 TEST_CASE("the feature contract finds what does not hold") {
     CHECK(check_features<target_id>([] { return make_target(); }).text() == "");
     CHECK_FALSE(check_features<target_id>([] {

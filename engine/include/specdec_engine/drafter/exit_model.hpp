@@ -46,6 +46,7 @@ public:
     explicit exit_model(const transformer& of, const exit_options& options = {})
         : vocabulary_size_(of.vocabulary_size()),
           capacity_(options.capacity > 0 ? options.capacity : of.capacity()),
+          trained_context_(of.config().trained_context),
           depths_(options.exits.empty() ? of.config().exits : options.exits),
           stride_(round_up(of.config().vocabulary_size, panel_rows)) {
         if (depths_.empty())
@@ -75,6 +76,8 @@ public:
     }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_size_; }
+    static constexpr model_traits traits{.trained_context = true};
+    [[nodiscard]] std::size_t trained_context() const { return trained_context_; }
     /// Bytes of weights that a row reads whose layers all run: those of the exit, and the head.
     [[nodiscard]] std::size_t row_bytes(std::size_t exit) const {
         return visit([exit](const auto& pass) {
@@ -124,7 +127,7 @@ private:
         return std::visit(use, std::as_const(*pass_));
     }
 
-    std::size_t vocabulary_size_, capacity_, sequences_ = 1;
+    std::size_t vocabulary_size_, capacity_, trained_context_, sequences_ = 1;
     std::vector<std::size_t> depths_; ///< [exits]
     std::size_t stride_;              ///< of a row
     std::unique_ptr<any_pass> pass_;

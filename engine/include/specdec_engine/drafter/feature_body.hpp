@@ -15,8 +15,10 @@
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/context_window.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
+#include <specdec/core/tree/token_tree.hpp>
 #include <specdec/head/features/features.hpp>
 #include <specdec_engine/drafter/feature_checkpoint.hpp>
 #include <specdec_engine/drafter/feature_pass.hpp>
@@ -29,7 +31,7 @@ namespace specdec::engine {
 struct feature_body_options {
     std::size_t sequences = 1;
     /// Places of each sequence; 0: the target's capacity and 64, so that no text is too long, but
-    /// no more than a sliding window of the body's.
+    /// no more than a sliding window of the body's, and than its window and a draft need.
     std::size_t capacity = 0;
     /// Rows that read() can return without allocating.
     std::size_t rows = 16;
@@ -50,7 +52,8 @@ public:
         : vocabulary_size_(target.vocabulary_size()), kind_(c.kind),
           dimension_(c.files.config.dimension),
           capacity_(options.capacity > 0 ? options.capacity
-                                         : std::min(target.capacity() + 64, c.files.config.window)),
+                                         : default_capacity(c.files.config, target.capacity())),
+          trained_context_(c.files.config.trained_context),
           sizes_(std::max<std::size_t>(options.sequences, 1)), trees_(sizes_.size()) {
         const auto agree = [&](const char* field, std::size_t found, std::size_t expected) {
             if (found != expected)
@@ -87,6 +90,17 @@ public:
     [[nodiscard]] std::size_t own_width() const { return dimension_; }
     [[nodiscard]] std::size_t width() const { return dimension_; }
     [[nodiscard]] feature_kind kind() const { return kind_; }
+    static constexpr body_traits traits{.window = true};
+    /// Of texts longer than those that it was trained on, where its files tell (feature_model).
+    [[nodiscard]] window_settings window() const {
+        return {.length = std::min(trained_context_, capacity_ + 1)};
+    }
+    /// The places that a text of so many tokens of the target needs, and a draft after it.
+    [[nodiscard]] static std::size_t default_capacity(const model_config& c, std::size_t tokens) {
+        const std::size_t windowed =
+            c.trained_context > 0 ? c.trained_context + most_draft_tokens : c.window;
+        return std::min({tokens + 64, windowed, c.window});
+    }
 
     [[nodiscard]] body_output read(std::size_t s, std::span<const draft_id> ids, body_input given) {
         const sequence_tokens<draft_id> part{s, ids};
@@ -237,7 +251,7 @@ private:
 
     std::size_t vocabulary_size_;
     feature_kind kind_;
-    std::size_t dimension_, capacity_;
+    std::size_t dimension_, capacity_, trained_context_;
     std::vector<std::size_t> sizes_; ///< [sequences] places held
     std::vector<tree_nodes> trees_;  ///< [sequences] behind them
     std::unique_ptr<any_pass> pass_;

@@ -69,6 +69,9 @@ struct model_config {
     std::size_t hidden_dimension = 0; ///< of the SwiGLU block ("intermediate_size")
     std::size_t vocabulary_size = 0;  ///< rows of the embedding and of the head
     std::size_t context = 0;          ///< longest context the model was made for
+    /// Tokens of the texts that it was trained on, where the files say so; 0: they do not. A
+    /// drafter's longer contexts are windowed to it.
+    std::size_t trained_context = 0;
     float rms_epsilon = 1e-5F;
     bool tied = false;     ///< the head is the embedding
     bool qkv_bias = false; ///< Qwen2: biases on q, k and v
@@ -152,6 +155,17 @@ inline void check(const model_config& c, const std::string& source) {
         throw error(source, "scales of embeddings and queries", "expected positive numbers");
     if (!c.exits.empty())
         check_exits(c.exits, c.layers, source);
+}
+
+/// The trained context of a file's field. Throws specdec::error unless it is 2 to the context.
+[[nodiscard]] inline std::size_t checked_trained_context(std::size_t tokens, std::size_t context,
+                                                         const std::string& source,
+                                                         const std::string& field) {
+    if (tokens < 2 || tokens > context)
+        throw error(source, field,
+                    "expected 2 to the longest context, " + std::to_string(context) + ", found " +
+                        std::to_string(tokens));
+    return tokens;
 }
 
 /// Throws specdec::error for a context beyond the sliding window, for a part of the engine that has

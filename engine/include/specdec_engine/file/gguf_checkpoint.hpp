@@ -250,6 +250,9 @@ read_gguf_config(const gguf_file& file, std::initializer_list<std::string_view> 
         throw error(source, key("expert_count"), "expected 0: experts are not supported");
     c.hidden_dimension = detail::gguf_size_of_layers(file, key("feed_forward_length"));
     c.context = detail::gguf_size(file, key("context_length"));
+    if (constexpr const char* trained = "specdec.trained_context"; file.find(trained) != nullptr)
+        c.trained_context =
+            checked_trained_context(detail::gguf_size(file, trained), c.context, source, trained);
     c.rms_epsilon = static_cast<float>(file.at(key("attention.layer_norm_rms_epsilon")).number());
     if (const gguf_value* theta = file.find(key("rope.freq_base")))
         c.rotary.theta = theta->number();

@@ -147,6 +147,13 @@ inline std::vector<layer_kind> named_kinds(const nlohmann::json& json, const jso
     return kinds;
 }
 
+/// The length of the texts that a model was trained on: a field of this project. 0: it is missing.
+inline std::size_t trained_context_of(const json_fields& fields, std::size_t context,
+                                      const std::string& source) {
+    constexpr const char* name = "trained_context";
+    return fields.has(name) ? checked_trained_context(fields.size(name), context, source, name) : 0;
+}
+
 /// The architectures that are read.
 enum class hf_architecture : std::uint8_t { llama, mistral, qwen2, qwen3, gemma3, smollm3 };
 
@@ -272,6 +279,7 @@ inline void read_unrotated(const nlohmann::json& json, const json_fields& fields
     c.hidden_dimension = fields.size("intermediate_size");
     c.vocabulary_size = fields.size("vocab_size");
     c.context = fields.size_or("max_position_embeddings", 2048);
+    c.trained_context = detail::trained_context_of(fields, c.context, source);
     c.rms_epsilon = static_cast<float>(fields.number_or("rms_norm_eps", 1e-6));
     c.tied = fields.boolean_or("tie_word_embeddings", gemma || architecture == smollm3);
     c.qkv_bias = architecture == qwen2;

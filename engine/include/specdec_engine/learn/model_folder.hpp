@@ -47,6 +47,8 @@ inline nlohmann::json hf_config(const model_config& c) {
         out["eos_token_id"] = c.eos;
     if (qwen)
         out["use_sliding_window"] = false;
+    if (c.trained_context > 0)
+        out["trained_context"] = c.trained_context;
     if (!c.exits.empty())
         out["specdec_exits"] = c.exits;
     if (c.rotary.linear != 1.0)

@@ -72,6 +72,7 @@ public:
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
     [[nodiscard]] bool lazy_append() const { return specdec::lazy_append(*model_); }
     [[nodiscard]] bool replays_on_reject() const { return specdec::replays_on_reject(*model_); }
+    [[nodiscard]] std::size_t trained_context() const { return specdec::trained_context(*model_); }
     [[nodiscard]] law_version version() const { return version_of(*model_, sequence_); }
 
 private:

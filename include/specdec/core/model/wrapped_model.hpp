@@ -80,6 +80,7 @@ public:
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
     [[nodiscard]] bool lazy_append() const { return specdec::lazy_append(*model_); }
     [[nodiscard]] bool replays_on_reject() const { return specdec::replays_on_reject(*model_); }
+    [[nodiscard]] std::size_t trained_context() const { return specdec::trained_context(*model_); }
     [[nodiscard]] bool scores_trees() const {
         if constexpr (requires { requires Self::wraps_trees; })
             return specdec::scores_trees(*model_);

@@ -29,9 +29,13 @@ inline void add_rows(std::vector<float>& to, const hidden_states& rows) {
 }
 
 /// What a feature_model holds of a sequence: its tokens, the round's beginning, the body's own
-/// features of its latest places, and a tree behind it with the own feature of each node.
+/// features of its latest places, and a tree behind it with the own feature of each node. Its
+/// window: the body has places of the tokens before `kept_tokens`, and of those from kept_tokens +
+/// dropped on; the first token of a text has none.
 struct feature_text {
     std::size_t width = 0; ///< of an own feature
+    std::size_t kept_tokens = 1;
+    std::size_t dropped = 0;
     std::vector<draft_id> ids{};
     std::optional<std::size_t> round{}; ///< tokens that it began behind
     law_version changes = 0;            ///< of that number
@@ -41,23 +45,49 @@ struct feature_text {
     std::vector<std::size_t> parents{};
     std::vector<float> nodes_own{};
 
-    [[nodiscard]] static std::size_t places_of(std::size_t tokens) {
+    /// Places of a text without a window.
+    [[nodiscard]] static std::size_t all_places(std::size_t tokens) {
         return tokens > 0 ? tokens - 1 : 0;
+    }
+    /// Places that the body holds of the first tokens.
+    [[nodiscard]] std::size_t places_of(std::size_t tokens) const {
+        if (tokens <= kept_tokens + dropped)
+            return all_places(tokens < kept_tokens ? tokens : kept_tokens);
+        return tokens - 1 - dropped;
+    }
+    /// The token of a place of the body.
+    [[nodiscard]] std::size_t token_of(std::size_t place) const {
+        return place + 1 < kept_tokens ? place + 1 : place + 1 + dropped;
+    }
+    /// How many of n more tokens have no place, until one has.
+    [[nodiscard]] std::size_t without_place(std::size_t n) const {
+        const std::size_t end = size() == 0 && kept_tokens > 1 ? 1 : kept_tokens + dropped;
+        if (size() >= end || (size() > 0 && size() < kept_tokens))
+            return 0;
+        return end - size() < n ? end - size() : n;
     }
     [[nodiscard]] std::size_t size() const { return ids.size(); }
     void add(std::span<const draft_id> more) { ids.insert(ids.end(), more.begin(), more.end()); }
-    /// How many of n more tokens one pass takes: those with features of the target, or one with an
-    /// own feature, since each of these makes the next. The first token of a text has no place.
+    /// How many of n more tokens one pass takes, each with a place: those with features of the
+    /// target, or one with an own feature, since each of these makes the next.
     [[nodiscard]] std::size_t at_once(std::size_t n) const {
-        if (size() == 0)
-            return 1;
+        if (size() < kept_tokens && dropped > 0 && kept_tokens - size() < n)
+            n = kept_tokens - size();
         if (size() < *round)
             return *round - size() < n ? *round - size() : n;
         return *round == 0 ? n : 1;
     }
+    /// How many places from that of token i on one pass makes again.
+    [[nodiscard]] std::size_t again_at_once(std::size_t i) const {
+        const std::size_t end =
+            i < kept_tokens && dropped > 0 && kept_tokens < size() ? kept_tokens : size();
+        if (i < *round)
+            return (*round < end ? *round : end) - i;
+        return i == 1 && *round > 0 ? 1 : end - i;
+    }
     /// Of n more tokens, if one pass takes them all.
     [[nodiscard]] feature_source source_of(std::size_t n) const {
-        if (size() == 0 || n == 0 || *round == 0 || at_once(n) < n)
+        if (n == 0 || *round == 0 || without_place(n) > 0 || at_once(n) < n)
             return feature_source::mixed;
         return size() < *round ? feature_source::targets : feature_source::own;
     }
@@ -82,7 +112,7 @@ struct feature_text {
     /// Forgets all but the first n tokens, and the nodes.
     void truncate(std::size_t n) {
         ids.resize(n);
-        const std::size_t kept = places_of(n) > first_own ? places_of(n) - first_own : 0;
+        const std::size_t kept = all_places(n) > first_own ? all_places(n) - first_own : 0;
         if (kept * width < own.size())
             own.resize(kept * width);
         forget_nodes();
@@ -128,7 +158,7 @@ struct feature_text {
     /// The text goes on with these nodes.
     void keep(std::span<const std::size_t> path) {
         if (own.empty())
-            first_own = places_of(size());
+            first_own = all_places(size());
         for (const std::size_t node : path) {
             ids.push_back(nodes[node]);
             const auto at = nodes_own.begin() + static_cast<std::ptrdiff_t>(node * width);
@@ -137,14 +167,14 @@ struct feature_text {
         forget_nodes();
     }
 
-    /// What the last n places read: at_once() of them. Errors: specdec::error if no record has it.
-    [[nodiscard]] body_input given(std::size_t n, const feature_records& records,
+    /// What n places read, from that of token `held` on: at_once() or again_at_once() of them.
+    /// Errors: specdec::error if no record has it.
+    [[nodiscard]] body_input given(std::size_t held, std::size_t n, const feature_records& records,
                                    const float* zeros) const {
-        const std::size_t held = size() - n;
         if (*round == 0)
             return {{zeros, n, records.width(), records.width()}, false};
         if (held >= *round)
-            return {{own_behind(held, zeros), 1, width, width}, true};
+            return {{own_behind(held, n, zeros), n, width, width}, true};
         const std::size_t known = held - 1 + n; // features f_0 .. f_(known - 1)
         const feature_record* record = records.find(std::span(ids).first(known));
         if (record == nullptr)
@@ -155,13 +185,15 @@ struct feature_text {
         return {record->features(held - 1, n), false};
     }
 
-    /// The own feature that a place behind the first `held` tokens reads: that of their last place;
-    /// of one token there is none, and it is zero. Errors: specdec::error where it is not kept.
-    [[nodiscard]] const float* own_behind(std::size_t held, const float* zeros) const {
-        const std::size_t place = held - 2;
+    /// The own features that n places behind the first `held` tokens read: the first one reads that
+    /// of their last place; of one token there is none, and it is zero. Errors: specdec::error
+    /// where they are not kept.
+    [[nodiscard]] const float* own_behind(std::size_t held, std::size_t n,
+                                          const float* zeros) const {
         if (held == 1)
             return zeros;
-        if (place < first_own || (place - first_own) * width >= own.size())
+        const std::size_t place = held - 2;
+        if (place < first_own || (place - first_own + n) * width > own.size())
             fail("feature model", "round", "expected contexts that begin with the round's text");
         return &own[(place - first_own) * width];
     }
@@ -173,7 +205,7 @@ struct feature_text {
         out.clear();
         for (const std::size_t node : of) {
             const float* const x =
-                node == tree_root ? own_behind(size(), zeros) : &nodes_own[node * width];
+                node == tree_root ? own_behind(size(), 1, zeros) : &nodes_own[node * width];
             out.insert(out.end(), x, x + width);
         }
         return {{out.data(), of.size(), width, width}, true};

@@ -6,7 +6,9 @@
 #include <span>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/model/context_window.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/core/traits.hpp>
 #include <specdec/head/lm_head.hpp>
 
 /// What an engine supplies for drafters that read the target's features (EAGLE: Li et al. 2024;
@@ -76,6 +78,29 @@ concept FeatureBody =
         { b.read(n, ids, given) } -> std::convertible_to<body_output>;
         b.truncate(n, n);
     };
+
+/// The optional members of a body, which it declares (traits_of).
+struct body_traits {
+    bool window = false; ///< b.window(): the window_settings of texts longer than it was trained on
+
+    template <class B>
+    static consteval body_traits found() {
+        return {.window = requires(const B& b){b.window();
+    }
+};
+} // namespace specdec
+bool operator==(const body_traits&) const = default;
+}
+;
+
+/// The window that a body declares; without a length where it declares none.
+template <FeatureBody B>
+[[nodiscard]] window_settings window_of(const B& body) {
+    if constexpr (traits_of<body_traits, B>.window)
+        return body.window();
+    else
+        return {};
+}
 
 /// A body that reads places of several sequences in one pass, as texts that draft together want:
 ///

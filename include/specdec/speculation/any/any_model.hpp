@@ -130,6 +130,7 @@ public:
     [[nodiscard]] bool reads_features() const { return held_->reads_features(); }
     [[nodiscard]] bool lazy_append() const { return held_->lazy_append(); }
     [[nodiscard]] bool replays_on_reject() const { return held_->replays_on_reject(); }
+    [[nodiscard]] std::size_t trained_context() const { return held_->trained_context(); }
     [[nodiscard]] law_version version(std::size_t s) const { return held_->version(s); }
 
 private:
@@ -153,6 +154,7 @@ private:
         virtual bool reads_features() const = 0;
         virtual bool lazy_append() const = 0;
         virtual bool replays_on_reject() const = 0;
+        virtual std::size_t trained_context() const = 0;
         virtual law_version version(std::size_t s) const = 0;
     };
     /// Model: a type, or a reference to one.
@@ -208,6 +210,7 @@ private:
         bool reads_features() const override { return lifted.reads_features(); }
         bool lazy_append() const override { return lifted.lazy_append(); }
         bool replays_on_reject() const override { return lifted.replays_on_reject(); }
+        std::size_t trained_context() const override { return lifted.trained_context(); }
         law_version version(std::size_t s) const override { return lifted.version(s); }
         Model model;
         lifted_model<Id, bare> lifted{model};
