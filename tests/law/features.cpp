@@ -155,6 +155,7 @@ TEST_CASE("weights of drafters that read features change between rounds: the law
 TEST_CASE("windows of drafters that read features: the law of the target", "[law]") {
     const auto full = [](auto& head) { return full_head<draft_id, toy_head<draft_id>>(head); };
     // They move between rounds, and in the midst of drafts that are longer than their room.
+    check_features("window 2", full, weights::stay, {.length = 2, .block = 1, .room = 0});
     check_features("window 3", full, weights::stay, {.length = 3, .block = 1, .room = 1});
     check_features("window 4, block 2", full, weights::stay, {.length = 4, .block = 2, .room = 0});
     check_features("window 4, 2 kept", full, weights::stay,

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/speculation/speculation.hpp>
 
+#include <cstddef>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -123,6 +126,46 @@ TEST_CASE("speculation: it says what it will do, and why") {
           "Drafts are as long as pays, at most 16 target tokens; there are none while drafting "
           "loses.\n"
           "Passes over 2, 3 positions cost 1.20, 1.40 of one.\n");
+}
+
+namespace {
+
+/// Draft models that were trained on texts of so many tokens.
+struct trained_models : batch_of<draft_id, draft_model> {
+    std::size_t trained = 0, longest = 0; // trained on, seen
+
+    trained_models(const toys& x, std::size_t tokens) : batch_of(x.draft), trained(tokens) {}
+    static constexpr model_traits traits{.trained_context = true};
+    [[nodiscard]] std::size_t trained_context() const { return trained; }
+    [[nodiscard]] logits_rows<draft_id> score(std::span<const sequence_tokens<draft_id>> parts) {
+        const auto scores = batch_of::score(parts);
+        longest = size(0) > longest ? size(0) : longest;
+        return scores;
+    }
+};
+
+} // namespace
+
+TEST_CASE("speculation: contexts longer than a drafter was trained on are windowed") {
+    toys x;
+    const auto longest = [&](std::size_t trained) {
+        trained_models models(x, trained);
+        speculation_side<draft_id> side = x.draft_side();
+        side.models = any_batch_model<draft_id>(models);
+        speculation pair(x.target_side(), std::move(side));
+        for (const rule how : {rule::slem, rule::tli}) {
+            const decode_result text = pair.generate("ab c", fixed(how, 0));
+            CHECK(text.tokens == pair.generate("ab c", fixed(rule::autoregressive, 0)).tokens);
+            CHECK(text.counts.accepted > 0);
+        }
+        const bool told =
+            pair.explain(fixed({}, 0)).find("the drafter reads a window") != std::string::npos;
+        CHECK(told == (trained > 0));
+        return models.longest;
+    };
+    CHECK(longest(0) > 30);
+    CHECK(longest(12) == 12);
+    CHECK(longest(9) == 9);
 }
 
 TEST_CASE("speculation: what no text could be decoded with is not explained") {
