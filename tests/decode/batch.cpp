@@ -4,9 +4,11 @@
 #include <specdec/decode/batch.hpp>
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -90,6 +92,17 @@ struct wide_batch : batch_of<target_id, target_text_model> {
     }
 };
 static_assert(ScoringBatchModelOf<wide_batch, target_id> && !BatchModelOf<wide_batch, target_id>);
+
+/// A target that tells what its sequences hold, and what each call of append() fed.
+struct telling : batched {
+    using batched::batched;
+    std::vector<sequence_tokens<target_id>> appended{};
+    [[nodiscard]] std::span<const target_id> held(std::size_t s) const { return models[s].held(); }
+    void append(std::size_t s, std::span<const target_id> ids) {
+        batched::append(s, ids);
+        appended.push_back({s, ids});
+    }
+};
 
 /// All texts through `seats` sequences of the target: the next one joins when one has left.
 template <class Texts, class Batch>
@@ -245,8 +258,10 @@ TEST_CASE("a failing pass, prompt or reader costs nobody else a token") {
             } catch (const error&) {
                 ++failed; // the pass: everybody stays
                 CHECK(side_by_side.texts() == before);
+                CHECK(side_by_side.thrower() == nullptr);
             } catch (const std::runtime_error&) {
                 ++failed; // the reader's text has left, another takes its place
+                CHECK(side_by_side.thrower() == &*all[1].run);
                 CHECK(side_by_side.texts() == 1);
                 CHECK_FALSE(side_by_side.holds(*all[1].run));
                 CHECK(side_by_side.holds(*all[0].run));
@@ -255,6 +270,7 @@ TEST_CASE("a failing pass, prompt or reader costs nobody else a token") {
             }
         }
         CHECK(failed == 2);
+        CHECK(side_by_side.thrower() == nullptr); // the last round threw nothing
         for (const std::size_t i : {0U, 2U}) {
             one alone(world, world.two.tli(4, 512), token_rejection{}, i == 0 ? 0 : 5);
             alone.run_alone(world);
@@ -354,12 +370,6 @@ TEST_CASE("texts side by side over rows of another kind are those of one alone")
 }
 
 TEST_CASE("a target that tells what it holds keeps it, and texts join where they begin") {
-    struct telling : batched {
-        using batched::batched;
-        [[nodiscard]] std::span<const target_id> held(std::size_t s) const {
-            return models[s].held();
-        }
-    };
     const toy_world world;
     using one = text<words_tli, token_rejection>;
     const auto serve_all = [&](auto& target, std::size_t first, left_context left) {
@@ -390,4 +400,116 @@ TEST_CASE("a target that tells what it holds keeps it, and texts join where they
     batched silent(2, world.target_model());
     CHECK(serve_all(silent, 0, left_context::reused).second == once.second);
     CHECK(serve_all(silent, 1, left_context::reused).second == once.second);
+}
+
+TEST_CASE("a text that joins is told its sequence, and how much of it is there") {
+    const toy_world world;
+    using one = text<words_tli, token_rejection>;
+    const auto made = [&](std::size_t i) {
+        return std::make_unique<one>(world, world.two.tli(4, world.capacity), token_rejection{}, i);
+    };
+    telling target(2, world.target_model());
+    batch<telling, one::run_type> side_by_side(target);
+    const auto first = made(0), second = made(1), again = made(0);
+    const joined_sequence a = side_by_side.join(*first->run), b = side_by_side.join(*second->run);
+    CHECK((a.sequence == 0 && a.reused == 0));
+    CHECK((b.sequence == 1 && b.reused == 0));
+    while (side_by_side.round()) {
+    }
+    REQUIRE(target.size(1) > 0);
+    const std::vector<target_id> prompt = tokens_of(*again);
+    const joined_sequence c = side_by_side.join(*again->run);
+    CHECK(c.sequence == 0);               // which began as it does
+    CHECK(c.reused == prompt.size() - 1); // the last one is fed, for its row
+    side_by_side.leave(*again->run);      // between rounds
+    CHECK_FALSE(side_by_side.holds(*again->run));
+    CHECK(side_by_side.texts() == 0);
+    side_by_side.leave(*again->run); // is not there
+    CHECK(side_by_side.texts() == 0);
+    CHECK(side_by_side.join(*again->run, left_context::dropped).reused == 0);
+
+    batched silent(1, world.target_model());
+    batch<batched, one::run_type> alone(silent);
+    const auto last = made(0);
+    CHECK(alone.join(*last->run).reused == 0);
+}
+
+TEST_CASE("a long prompt is fed in pieces, while the others go on") {
+    const toy_world world;
+    using one = text<words_tli, token_rejection>;
+    const auto made = [&](std::size_t i, const std::string& prompt) {
+        auto x =
+            std::make_unique<one>(world, world.two.tli(4, world.capacity), token_rejection{}, i);
+        x->decoder.start(world.two.encode(prompt), world.prefix);
+        return x;
+    };
+    std::string words;
+    for (std::size_t i = 0; i < 40; ++i)
+        words += i % 3 == 0 ? "ab c " : "b a ";
+    for (const std::size_t piece : {1U, 7U, 1000U}) {
+        CAPTURE(piece);
+        telling target(4, world.target_model());
+        batch<telling, one::run_type> side_by_side(target, {}, true, piece);
+        const auto brief = made(0, "c"), longer = made(1, words), next = made(6, words + "b");
+        side_by_side.join(*brief->run);
+        REQUIRE(side_by_side.round()); // is on its way
+        const std::size_t prompt = longer->decoder.tokens().size();
+        REQUIRE(prompt > 70);
+        (void)side_by_side.join(*longer->run);
+        (void)side_by_side.join(*next->run);
+        std::size_t rounds = 0;
+        while (next->decoder.counts().rounds == 0) {
+            target.appended.clear();
+            const bool others_go_on = brief->run->finish() == finish_reason::none;
+            const auto before = brief->decoder.counts().rounds;
+            REQUIRE(side_by_side.round());
+            if (others_go_on)
+                CHECK(brief->decoder.counts().rounds == before + 1);
+            std::size_t fed = 0;
+            for (const auto& [s, ids] : target.appended)
+                fed += s == 0 ? 0 : ids.size();
+            if (longer->decoder.counts().rounds == 0)
+                CHECK(fed == piece);
+            if (longer->decoder.counts().rounds == 0) // first come, first served
+                CHECK(target.size(2) == 0);
+            ++rounds;
+        }
+        if (piece < 1000)
+            CHECK(rounds > 2 * prompt / (piece + 1));
+        else
+            CHECK(rounds == 1);
+        while (side_by_side.round()) {
+        }
+        for (const auto& [i, text, from] :
+             {std::tuple{0U, &brief, std::string("c")}, std::tuple{1U, &longer, words},
+              std::tuple{6U, &next, words + "b"}}) {
+            const auto alone = made(i, from);
+            alone->run_alone(world);
+            CHECK(tokens_of(**text) == tokens_of(*alone));
+        }
+    }
+
+    // One that leaves meanwhile is not fed on, and comes back to what was fed.
+    telling target(1, world.target_model());
+    batch<telling, one::run_type> side_by_side(target, {}, true, 10);
+    const auto gone = made(1, words);
+    (void)side_by_side.join(*gone->run);
+    REQUIRE(side_by_side.round());
+    CHECK(target.size(0) == 10);
+    side_by_side.leave(*gone->run);
+    CHECK_FALSE(side_by_side.round());
+    CHECK(target.size(0) == 10);
+    CHECK(side_by_side.join(*gone->run).reused == 10);
+    while (side_by_side.round()) {
+    }
+    const auto alone = made(1, words);
+    alone->run_alone(world);
+    CHECK(tokens_of(*gone) == tokens_of(*alone));
+
+    using rounds_of = batch<telling, one::run_type>;
+    CHECK_THROWS_WITH(rounds_of(target, {}, true, 0),
+                      Catch::Contains("max_prompt_tokens_per_round: expected at least 1"));
+    batched silent(1, world.target_model());
+    using silent_rounds = batch<batched, one::run_type>;
+    CHECK_THROWS_WITH(silent_rounds(silent, {}, true, 5), Catch::Contains("held(s)"));
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,6 +24,17 @@
 #include <specdec/decode/text_run.hpp>
 
 namespace specdec {
+
+/// What a text found when it joined a batch.
+struct joined_sequence {
+    std::size_t sequence = 0; ///< of the target
+    /// Tokens of the text that the sequence holds, so that they are not fed again; at most all but
+    /// one. 0 for a target that does not tell what it holds.
+    std::size_t reused = 0;
+};
+
+/// No limit for batch's max_prompt_tokens_per_round.
+inline constexpr std::size_t whole_prompts = std::numeric_limits<std::size_t>::max();
 
 /// Several texts side by side: one pass of the target a round serves all of them, each with its own
 /// session, drafter, stop rule, coin and limits (Run: a text_run; or a speculative_text, whose rule
@@ -51,15 +63,28 @@ namespace specdec {
 /// Texts draft together (draft_in_lockstep.hpp) if their drafters' models are sequences of one
 /// row_batching_model: as many passes of it a round as the longest draft has steps.
 ///
+/// A long prompt stalls all others while it is fed. With max_prompt_tokens_per_round the batch
+/// feeds so many tokens of prompts a round at most, in the order in which texts joined; a text
+/// takes part in the pass as soon as all of its prompt is there. Its text is the same, if rows do
+/// not depend on how positions are grouped. (The drafter is fed in the first draft, all at once.)
+///
 /// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
-/// only.
+/// only. Thread safety: none; one thread calls the batch, its runs and their decoder.
 template <ScoringBatchModelOf<target_id> Target, class Run, Clock Time = no_clock>
 class batch {
 public:
     /// together: whether texts draft in one pass, where their drafters' model gathers rows.
-    explicit batch(Target& target, Time clock = {}, bool together = true)
+    /// Errors: specdec::error for pieces of no token, and for pieces where the target does not tell
+    /// what its sequences hold.
+    explicit batch(Target& target, Time clock = {}, bool together = true,
+                   std::size_t max_prompt_tokens_per_round = whole_prompts)
         : target_(target), clock_(std::move(clock)), together_(together),
-          seats_(target.sequences()) {
+          most_fed_(max_prompt_tokens_per_round), seats_(target.sequences()) {
+        require_that(most_fed_ > 0, "batch", "max_prompt_tokens_per_round",
+                     "expected at least 1, got 0");
+        require_that(tells || most_fed_ == whole_prompts, "batch", "max_prompt_tokens_per_round",
+                     "expected a target that tells what its sequences hold: held(s)");
+        arriving_.reserve(seats_.size());
         parts_.reserve(seats_.size());
         drafting_.reserve(seats_.size());
         trees_.reserve(seats_.size());
@@ -77,11 +102,16 @@ public:
     /// Texts that have not ended.
     [[nodiscard]] std::size_t texts() const { return texts_; }
     [[nodiscard]] const batch_counts& counts() const { return counts_; }
+    /// The text that left because the last round() threw: its own drafter, prompt, processors or
+    /// reader did. Null if nothing was thrown, or by what all texts share: none has left then.
+    [[nodiscard]] Run* thrower() const { return thrower_; }
 
     /// The text takes a free sequence of the target; its prompt, as far as that does not hold it,
     /// is fed in the next round. One that has left may join again and goes on where it stood.
-    /// Throws specdec::error without room(), and for a text that is there already.
-    void join(Run& run, left_context left = left_context::reused) {
+    /// Returns that sequence, and how much of the text it holds. Complexity: linear in the text for
+    /// each free sequence. Throws specdec::error without room(), and for a text that is there
+    /// already.
+    joined_sequence join(Run& run, left_context left = left_context::reused) {
         if (!room() || holds(run))
             fail("batch", "join",
                  room() ? "expected a text that is not there already"
@@ -95,8 +125,14 @@ public:
         run.target_lost(); // it will see what is held
         seats_[sequence] = {.run = &run};
         ++texts_;
+        if (most_fed_ != whole_prompts)
+            arriving_.push_back(sequence);
+        const std::size_t held = held_of(run, sequence), most = run.tokens().size() - 1;
+        return {sequence, held < most ? held : most};
     }
-    /// A text that is there leaves. It may join again and goes on where it stood.
+    /// A text that is there leaves, in between rounds, as one does whose client has gone. It may
+    /// join again and goes on where it stood; the target keeps what it was fed. Does nothing for a
+    /// text that is not there.
     void leave(const Run& run) {
         for (seat& x : seats_)
             if (x.run == &run)
@@ -108,11 +144,14 @@ public:
     /// keep their drafts for the next round(), and decided ones commit in it. A text whose own
     /// drafter, prompt or reader threw has left (see holds()) without finish(); it loses nothing
     /// and may join again (see text_run).
+    /// What throws belongs to thrower(), or to all texts.
     bool round() {
+        thrower_ = nullptr;
         commit_all();
+        feed_prompts();
         draft_all();
         if (parts_.empty())
-            return false;
+            return texts_ > 0; // prompts arrive
         decide_all(score_all());
         commit_all();
         return texts_ > 0;
@@ -125,7 +164,7 @@ private:
     struct seat {
         Run* run = nullptr;
         context_edit<target_id> edit{};
-        double seconds = 0; // that its prompt took
+        double seconds = 0; // that its prompt took, since it was last scored
     };
     struct drafting { // of a text that has begun a draft
         std::size_t sequence = 0;
@@ -158,6 +197,51 @@ private:
             });
     }
 
+    /// Tokens at the beginning of a text that its sequence holds.
+    [[nodiscard]] std::size_t held_of([[maybe_unused]] const Run& run,
+                                      [[maybe_unused]] std::size_t sequence) const {
+        if constexpr (tells)
+            return common_prefix<target_id>(target_.held(sequence), run.tokens());
+        else
+            return 0;
+    }
+
+    /// Feeds prompts of texts that have joined, as much as a round may, first come, first served.
+    void feed_prompts() {
+        std::size_t left = most_fed_;
+        for (std::size_t i = 0; i < arriving_.size();) {
+            const std::size_t s = arriving_[i];
+            bool all = false;
+            or_leave(seats_[s], [&](seat& x) { all = !goes_on(x) || feed_piece(x, s, left); });
+            if (all)
+                arriving_.erase(arriving_.begin() + static_cast<std::ptrdiff_t>(i));
+            else
+                ++i;
+        }
+    }
+    [[nodiscard]] bool goes_on(const seat& x) const { return x.run->more(target_.capacity()); }
+    /// Feeds at most `left` tokens, which it takes from there. Returns whether the round can do
+    /// with what is still to come: nothing but the token whose row it needs, or no more than is
+    /// left. (Then it is fed as other texts' tokens are, before the draft.)
+    [[nodiscard]] bool feed_piece(seat& x, std::size_t s, std::size_t& left) {
+        const std::span<const target_id> tokens = x.run->tokens();
+        const std::size_t held = held_of(*x.run, s);
+        const std::size_t missing = tokens.size() - (held < tokens.size() ? held + 1 : held);
+        if (missing <= left) {
+            left -= missing;
+            return true;
+        }
+        if (left > 0) {
+            const double begin = clock_();
+            if (target_.size(s) > held)
+                target_.truncate(s, held);
+            target_.append(s, tokens.subspan(held, left));
+            x.seconds += clock_() - begin;
+            left = 0;
+        }
+        return false;
+    }
+
     /// Step 1 of every text; collects the parts of the pass.
     void draft_all() {
         parts_.clear();
@@ -169,10 +253,11 @@ private:
                     target_.truncate(s, 0);
                 continue;
             }
+            if (is_arriving(s))
+                continue;
             or_leave(seats_[s], [&](seat& x) {
-                if (!x.run->more(target_.capacity()))
+                if (!goes_on(x))
                     return leave(x);
-                x.seconds = 0;
                 prepare(x, s); // before the draft, which may read what the target makes of it
                 if constexpr (requires { x.run->share_pass(sharing); })
                     x.run->share_pass(sharing);
@@ -219,8 +304,9 @@ private:
         counts_.sequences += parts_.size();
         counts_.rows += rows.size();
         for (const auto& [sequence, ids] : parts_) { // all of them, before anything can throw
-            const seat& x = seats_[sequence];
-            x.run->target_fed(x.edit, x.seconds + a_row * static_cast<double>(ids.size()));
+            seat& x = seats_[sequence];
+            x.run->target_fed(x.edit, std::exchange(x.seconds, 0) +
+                                          a_row * static_cast<double>(ids.size()));
             if constexpr (requires { x.run->passed(shared_pass{}); })
                 x.run->passed({counts_.passes, rows.size(), seconds});
         }
@@ -267,20 +353,38 @@ private:
     /// Does `act` to the text; if it throws, the text leaves the batch.
     template <class F>
     void or_leave(seat& x, const F& act) {
-        on_throw guard([&] { leave(x); });
+        on_throw guard([&] {
+            thrower_ = x.run;
+            leave(x);
+        });
         act(x);
         guard.done();
     }
     void leave(seat& x) {
         x.run = nullptr;
         --texts_;
+        const auto sequence = static_cast<std::size_t>(&x - seats_.data());
+        for (std::size_t i = 0; i < arriving_.size(); ++i)
+            if (arriving_[i] == sequence) {
+                arriving_.erase(arriving_.begin() + static_cast<std::ptrdiff_t>(i));
+                return;
+            }
+    }
+    [[nodiscard]] bool is_arriving(std::size_t sequence) const {
+        for (const std::size_t s : arriving_)
+            if (s == sequence)
+                return true;
+        return false;
     }
 
     Target& target_;
     [[no_unique_address]] Time clock_;
     bool together_;
+    std::size_t most_fed_; // tokens of prompts a round
     std::vector<drafting> drafting_;
-    std::vector<seat> seats_; // [sequences of the target]
+    std::vector<seat> seats_;           // [sequences of the target]
+    std::vector<std::size_t> arriving_; // whose prompts are fed in pieces, in the order of joining
+    Run* thrower_ = nullptr;
     std::size_t texts_ = 0;
     std::vector<sequence_tokens<target_id>> parts_;
     std::vector<sequence_nodes<target_id>> trees_; // the same with their parents
