@@ -138,6 +138,89 @@ TEST_CASE("settings: whoever cancels has a state, and is asked every round") {
     CHECK(texts[1].finish == finish_reason::max_tokens);
 }
 
+TEST_CASE("a request: it may be cancelled alone, under way and before it begins") {
+    toys x(2);
+    speculation pair = x.pair();
+    const auto prompt = x.words.encode("ab c");
+    std::size_t asked = 0;
+    const auto third = [&] { return ++asked >= 3; };
+    const auto gone = [] { return true; };
+    const decode_settings s = fixed(rule::autoregressive, 1);
+    const std::vector<text_request> texts{{.prompt = prompt, .cancelled = third},
+                                          {.prompt = prompt, .sequence = 1},
+                                          {.prompt = prompt, .cancelled = gone}};
+    const auto got = pair.run(texts, s).texts;
+    CHECK(got[0].finish == finish_reason::cancelled);
+    CHECK(got[0].tokens.size() == 2); // the third round's is discarded
+    CHECK(got[1].finish == finish_reason::max_tokens);
+    CHECK(got[1].tokens.size() == 40);
+    CHECK(got[2].finish == finish_reason::cancelled);
+    CHECK(got[2].tokens.empty());
+    CHECK(got[2].counts.rounds == 0);
+}
+
+TEST_CASE("a listener is told what was committed, with log-probabilities, after its bytes") {
+    struct committed_reader : listener {
+        std::vector<target_id> tokens;
+        std::vector<token_report> reports;
+        std::size_t calls = 0, throws_at = ~std::size_t{0}, given = 0, rounds = 0;
+        bool bytes(std::string_view text, token_origin) override {
+            given += text.size();
+            return true;
+        }
+        bool round(const round_result&) override { return ++rounds, true; }
+        void committed(std::span<const target_id> some,
+                       std::span<const token_report> their) override {
+            if (calls++ == throws_at)
+                throw std::runtime_error("once");
+            CHECK((given > 0 || some.size() == 1)); // an end token has no bytes
+            tokens.insert(tokens.end(), some.begin(), some.end());
+            reports.insert(reports.end(), their.begin(), their.end());
+        }
+    };
+    for (const rule how : {rule::slem, rule::autoregressive, rule::tli})
+        for (const std::size_t throws_at : {~std::size_t{0}, std::size_t{0}, std::size_t{2}})
+            for (const bool reported : {false, true}) {
+                CAPTURE(about(how).name, throws_at, reported);
+                toys x;
+                speculation pair = x.pair();
+                const auto prompt = x.words.encode("ab c");
+                committed_reader reader;
+                reader.throws_at = throws_at;
+                decode_settings s = fixed(how, 0.7F);
+                s.limits.max_tokens = 11; // inside a round
+                if (reported)
+                    s.log_probabilities = 2;
+                const auto text = pair.open({.prompt = prompt, .reader = &reader}, s);
+                std::size_t threw = 0;
+                while (text->finish() == finish_reason::none)
+                    try {
+                        (void)advance(*text, pair.target_models());
+                    } catch (const std::runtime_error&) {
+                        ++threw;
+                    }
+                CHECK(threw == (throws_at < 3 ? 1 : 0));
+                const decode_result result = text->result();
+                CHECK(reader.tokens == result.tokens);
+                CHECK(reader.rounds == result.counts.rounds);
+                REQUIRE(reader.reports.size() == (reported ? result.tokens.size() : 0));
+                for (std::size_t i = 0; i < reader.reports.size(); ++i) {
+                    CHECK(reader.reports[i].chosen.token == result.tokens[i]);
+                    CHECK(reader.reports[i].likeliest.size() == 2);
+                }
+            }
+}
+
+TEST_CASE("a decoder knows control tokens by name") {
+    toys x;
+    const speculation pair = x.pair();
+    const vocabulary& table = pair.target_table();
+    REQUIRE(table.kind(toy_pair::end.index()) == token_kind::control);
+    CHECK(pair.control(table.entry(toy_pair::end.index())) == toy_pair::end);
+    CHECK(pair.control("a") == std::nullopt); // which is text
+    CHECK(pair.control("no such token") == std::nullopt);
+}
+
 /// Once, at the chosen call.
 struct once {
     std::size_t calls = 0, throws_at = ~std::size_t{0};

@@ -12,6 +12,7 @@
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/head/adaptive/topk_recorder.hpp>
 #include <specdec/speculation/speculation.hpp>
+#include <specdec/vocab/table/find_control.hpp>
 
 namespace specdec::examples {
 

@@ -4,12 +4,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "support/pair/loaded_pair.hpp"
 #include <specdec/head/adaptive/target_topk.hpp>
 #include <specdec/speculation/side.hpp>
-#include <specdec/vocab/table/vocabulary.hpp>
 #include <specdec_engine/team/thread_pool.hpp>
 
 namespace specdec::examples {
@@ -41,14 +39,5 @@ struct loaded_sides {
     /// The target's threads, for whatever drafter stands beside it; null: another engine's.
     std::shared_ptr<engine::thread_pool> team{};
 };
-
-/// The control token of that printed name.
-[[nodiscard]] inline std::optional<std::size_t> find_control(const vocabulary& table,
-                                                             std::string_view name) {
-    for (std::size_t i = 0; i < table.size(); ++i)
-        if (table.kind(i) == token_kind::control && table.entry(i) == name)
-            return i;
-    return std::nullopt;
-}
 
 } // namespace specdec::examples

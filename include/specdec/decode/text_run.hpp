@@ -40,7 +40,7 @@ enum class finish_reason : std::uint8_t {
     stop_string,  ///< a stop string is complete: its tokens are committed, its bytes are not given
     max_tokens,   ///< generation_limits::max_tokens was reached
     context_full, ///< the capacity of the session or of the target was reached
-    cancelled,    ///< the listener or decode_settings::cancelled ended the output
+    cancelled,    ///< the listener, or a `cancelled` of the request or of the settings
     failed,       ///< something threw; only decoder::run reports this, a text_run can be continued
 };
 

@@ -26,7 +26,7 @@ template <class F>
     } catch (const error& problem) {
         if (where.empty())
             throw;
-        throw error(where + ": " + problem.what());
+        throw problem.at(where);
     }
 #else
     return f();
@@ -85,8 +85,8 @@ template <class Open>
         x.run = open(texts[x.text]);
         together.join(*x.run, left);
     };
-    // Does act(). What it throws ends x's text or, if x is null, the texts that have left by it or,
-    // if none has, all that are under way.
+    // Does act(). What it throws ends x's text or, if x is null, the text of the batch that threw
+    // it or, if none did, all that are under way.
     const auto attempt = [&]([[maybe_unused]] seat* x, const auto& act) {
 #if defined(__cpp_exceptions)
         try {
@@ -100,15 +100,10 @@ template <class Open>
             };
             if (x != nullptr)
                 return fails(*x);
-            const auto left_by_it = [&](const seat& of) {
-                return of.run && !together.holds(*of.run) &&
-                       of.run->finish() == finish_reason::none;
-            };
-            bool any = false;
-            for (const seat& of : seats)
-                any = any || left_by_it(of);
+            const speculative_text* const thrower = together.thrower();
             for (seat& of : seats)
-                if (of.run && of.run->finish() == finish_reason::none && (!any || left_by_it(of)))
+                if (of.run && of.run->finish() == finish_reason::none &&
+                    (thrower == nullptr || of.run.get() == thrower))
                     fails(of);
         }
 #else
@@ -121,7 +116,8 @@ template <class Open>
                 end(x);
             while (!x.run && next < texts.size() && !settings.cancelled()) {
                 x.text = next++;
-                attempt(&x, [&] { begin_text(x); });
+                if (!texts[x.text].cancelled()) // else its result is empty and says so
+                    attempt(&x, [&] { begin_text(x); });
             }
         }
     };

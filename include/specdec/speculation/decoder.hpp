@@ -15,6 +15,7 @@
 #include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
 #include <specdec/speculation/text.hpp>
+#include <specdec/vocab/table/find_control.hpp>
 #include <specdec/vocab/table/id_map.hpp>
 #include <specdec/vocab/table/vocabulary.hpp>
 
@@ -89,6 +90,13 @@ public:
     [[nodiscard]] const vocabulary& target_table() const { return target_tokenizer().table(); }
     [[nodiscard]] const vocabulary* draft_table() const {
         return draft_tokenizer() != nullptr ? &draft_tokenizer()->table() : nullptr;
+    }
+    /// The target's control token of that printed name, such as "<|im_start|>", for prompts: what
+    /// looks like a control token in text that is encoded stays text. Complexity: linear in the
+    /// vocabulary.
+    [[nodiscard]] std::optional<target_id> control(std::string_view name) const {
+        const std::optional<std::size_t> id = find_control(target_table(), name);
+        return id ? std::optional(id_at<target_id>(*id)) : std::nullopt;
     }
     void encode(std::string_view text, encode_mode where, std::vector<target_id>& out) const {
         target_tokenizer().encode(text, where, out);

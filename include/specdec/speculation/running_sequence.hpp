@@ -41,9 +41,10 @@ public:
           lengths_(lengths_of(plan_, request.prompt.size())), shape_(plan_.tree),
           session_(std::move(bridge), std::move(verifier), plan_.settings,
                    laws_type(plan_.target.vocabulary_size(), request.process)),
-          coin_(std::move(coin)), reader_(request.reader), key_(request.key),
-          prompt_(request.prompt.size()), run_(session_, bound_, rule(), coin_, plan_.target,
-                                               plan_.limits, *this, steady_seconds{}) {
+          coin_(std::move(coin)), reader_(request.reader), cancelled_(request.cancelled),
+          key_(request.key), prompt_(request.prompt.size()), told_tokens_(prompt_),
+          run_(session_, bound_, rule(), coin_, plan_.target, plan_.limits, *this,
+               steady_seconds{}) {
         session_.start(request.prompt, plan_.draft_prefix);
         follow_in_lease();
         if (plan_.under_way != nullptr)
@@ -59,11 +60,13 @@ public:
     void share_pass(std::size_t texts) override { sharing_ = texts; }
     void passed(const shared_pass& pass) override { lengths_.passed(pass); }
     [[nodiscard]] bool more(std::size_t capacity) override {
-        return run_.more(capacity) || (remember(), false);
+        const bool more = run_.more(capacity);
+        tell_committed();
+        return more || (remember(), false);
     }
     [[nodiscard]] bool begin_draft(std::size_t capacity) override {
-        if (!run_.more(capacity))
-            return remember(), false;
+        if (!more(capacity))
+            return false;
         const std::size_t sharing = sharing_texts();
         lengths_.share_pass(sharing);
         const bool anew = lengths_.begin_draft_round();
@@ -106,6 +109,7 @@ public:
     }
     void commit() override {
         run_.commit();
+        tell_committed();
         follow_in_lease();
         if (run_.finish() != finish_reason::none)
             remember();
@@ -114,7 +118,11 @@ public:
     [[nodiscard]] std::span<const std::size_t> nodes_to_keep() const override {
         return session_.nodes_to_keep();
     }
-    [[nodiscard]] finish_reason finish() const override { return run_.finish(); }
+    /// None while its reader has not been given all of it.
+    [[nodiscard]] finish_reason finish() const override {
+        return reader_ != nullptr && told_tokens_ < session_.tokens().size() ? finish_reason::none
+                                                                             : run_.finish();
+    }
 
     [[nodiscard]] std::span<const target_id> tokens() const override { return session_.tokens(); }
     [[nodiscard]] context_key key() const override { return key_; }
@@ -159,7 +167,7 @@ public:
             take_pause();
             told_ = told::lengths;
         }
-        const bool more = more_ && !plan_.cancelled();
+        const bool more = more_ && !plan_.cancelled() && !cancelled_();
         told_ = told::nobody;
         return more;
     }
@@ -247,6 +255,18 @@ private:
         }
         return o;
     }
+    /// Gives the reader the tokens that were committed since it was told last. If it throws, it is
+    /// told again.
+    void tell_committed() {
+        const std::span<const target_id> tokens = session_.tokens();
+        if (reader_ == nullptr || told_tokens_ == tokens.size())
+            return;
+        std::span<const token_report> reports = so_far_.log_probabilities;
+        if (!reports.empty())
+            reports = reports.subspan(told_tokens_ - prompt_, tokens.size() - told_tokens_);
+        reader_->committed(tokens.subspan(told_tokens_), reports);
+        told_tokens_ = tokens.size();
+    }
     /// What was spent since this was asked last.
     [[nodiscard]] round_seconds seconds_since() {
         const statistics& c = session_.counts();
@@ -305,8 +325,10 @@ private:
     session_type session_;
     C coin_;
     listener* reader_;
+    cancel_check cancelled_; // of this request alone
     context_key key_;
     std::size_t prompt_;
+    std::size_t told_tokens_; // of session_.tokens(), that the reader has
     decode_result so_far_;
     text_run<session_type, no_drafter, rule_type, C, any_tokenizer<target_id>, running_sequence,
              steady_seconds>

@@ -78,11 +78,26 @@ struct decode_settings {
     cancel_check cancelled{};
 };
 
-/// Follows a text while it is made; either function may return false to cancel.
+/// A token of a text, under the target's row as it was (temperature 1, no cutoffs).
+struct token_report {
+    token_log_probability chosen;
+    std::vector<token_log_probability> likeliest;
+};
+
+/// Follows a text while it is made. A function that throws is called again with the same arguments,
+/// if the text goes on.
 struct listener {
     virtual ~listener() = default;
+    /// Receives text that is certain: whole characters, nothing of a stop string. Returns whether
+    /// to go on; false cancels the request.
     virtual bool bytes(std::string_view, token_origin) { return true; }
+    /// Receives what a round decided, before any of it is committed. Returns whether to go on.
     virtual bool round(const round_result&) { return true; }
+    /// Receives the tokens that became part of the output, after the bytes() of their round, and
+    /// their log-probabilities, if decode_settings::log_probabilities asks for them. All calls
+    /// together give decode_result::tokens and decode_result::log_probabilities. The views live
+    /// until it returns.
+    virtual void committed(std::span<const target_id>, std::span<const token_report>) {}
 };
 
 /// One request: its prompt, its processors and grammar, and its own values of some settings.
@@ -125,6 +140,10 @@ struct text_request {
     std::optional<generation_limits> limits{};
     /// This request's number of reported tokens. None: decode_settings::log_probabilities.
     std::optional<std::size_t> log_probabilities{};
+    /// A function that is called every round of this request. If it returns true, this request
+    /// ends, or does not begin. decode_settings::cancelled is asked, too. Without a function
+    /// nothing is cancelled.
+    cancel_check cancelled{};
 };
 
 /// What a text is decoded with: its own settings before those of all.
@@ -141,12 +160,6 @@ struct text_request {
     take(all.log_probabilities, own.log_probabilities);
     return all;
 }
-
-/// A token of a text, under the target's row as it was (temperature 1, no cutoffs).
-struct token_report {
-    token_log_probability chosen;
-    std::vector<token_log_probability> likeliest;
-};
 
 /// The output of one request, and what it took.
 struct decode_result {
