@@ -12,7 +12,7 @@ set -euo pipefail
 # a|b: a of Debian 12, b of later systems.
 run=(g++ cmake ninja-build pkg-config
      "libboost1.81-dev|libboost-dev" libeigen3-dev libxtensor-dev libxsimd-dev
-     nlohmann-json3-dev libpcre2-dev libutf8proc-dev libcli11-dev)
+     nlohmann-json3-dev libpcre2-dev libutf8proc-dev libcli11-dev libcpp-httplib-dev)
 fetch=(python3 python3-pip)
 test=(catch2 librange-v3-dev librapidcheck-dev libbenchmark-dev librandom123-dev zlib1g-dev ccache
       "clang-16|clang" "libclang-rt-16-dev|libclang-rt-dev" "clang-format-16|clang-format"
