@@ -10,7 +10,7 @@ import pathlib, re, subprocess, sys, textwrap
 from pages import ROOT, write_or_check
 
 PAGE = ROOT / "docs/use/programs.md"
-PROGRAMS = "generate compare side_by_side answer adapt calibrate vocabularies".split()
+PROGRAMS = "generate compare side_by_side answer specdec-serve adapt calibrate vocabularies".split()
 INTRODUCTION = """# The programs and their flags
 
 For those who run the programs: every flag, its meaning and its default. `scripts/write_program_pages.py` writes this
