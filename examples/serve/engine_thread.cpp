@@ -188,6 +188,9 @@ decode_settings engine_thread::settings_of(const asked& request, std::uint64_t s
     s.sampling = request.sampling;
     s.seed = seed;
     s.limits = {.max_tokens = request.max_tokens, .stop_strings = request.stops};
+    if (const examples::chat_form* form = request.chat ? examples::known_chat_form(pair_) : nullptr)
+        if (const auto end = pair_.control(form->end); !is_end(pair_.end_tokens(), *end))
+            s.limits.stop_strings.emplace_back(form->end); // an answer ends with its turn
     s.log_probabilities = request.likeliest;
     if (request.seed && s.sampling.temperature > 0 && !repeats(pair_.rule_for(s))) {
         s.lookup.beside = false;

@@ -133,7 +133,8 @@ struct http_server::parts {
         return {{"id", settings.model},
                 {"object", "model"},
                 {"created", began},
-                {"owned_by", "specdec"}};
+                {"owned_by", "specdec"},
+                {"specdec", {{"chat", settings.chats}}}};
     }
 };
 

@@ -21,6 +21,7 @@ struct http_settings {
     std::size_t body_bytes = std::size_t{1} << 20;
     request_limits limits{};
     std::string model{}; ///< its name
+    bool chats = false;  ///< it knows a chat form
 };
 
 /// Answers clients with what the engine makes, on threads of its own, from its construction on.

@@ -25,6 +25,7 @@
 #include "support/pair/engine.hpp"
 #include "support/program/files.hpp"
 #include "support/program/program.hpp"
+#include "support/text/prompt.hpp"
 
 namespace {
 
@@ -100,6 +101,7 @@ void run(flags f, const program_engine& e) {
     if (s.lengths.kind == length_kind::automatic)
         (void)pair->costs_of(s.lengths); // measured before there are requests
     f.http.model = pair.facts.target.name;
+    f.http.chats = known_chat_form(*pair) != nullptr;
     f.engine.longest = std::chrono::seconds(f.seconds);
     f.http.body_bytes = 1024 * f.kibibytes;
     const std::size_t room = pair->target_models().capacity();

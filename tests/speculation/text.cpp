@@ -151,7 +151,7 @@ TEST_CASE("a request: it may be cancelled alone, under way and before it begins"
                                           {.prompt = prompt, .cancelled = gone}};
     const auto got = pair.run(texts, s).texts;
     CHECK(got[0].finish == finish_reason::cancelled);
-    CHECK(got[0].tokens.size() == 2); // the third round's is discarded
+    CHECK(got[0].tokens.size() == 1); // asked before it begins, too; its second round is discarded
     CHECK(got[1].finish == finish_reason::max_tokens);
     CHECK(got[1].tokens.size() == 40);
     CHECK(got[2].finish == finish_reason::cancelled);

@@ -45,14 +45,21 @@ struct chat_message {
     std::string role, content;
 };
 
-/// The form whose marks are control tokens of the target. Errors: specdec::error where it knows
-/// none of the forms; `source` and `field` are for it.
+/// The form whose marks are control tokens of the target; null where it knows none of the forms.
+template <class Words>
+[[nodiscard]] const chat_form* known_chat_form(const Words& d) {
+    for (const chat_form& form : chat_forms)
+        if (find_control(d.target_table(), form.start) && find_control(d.target_table(), form.end))
+            return &form;
+    return nullptr;
+}
+
+/// The same. Errors: specdec::error where there is none; `source` and `field` are for it.
 template <class Words>
 [[nodiscard]] const chat_form& chat_form_of(const Words& d, const std::string& source,
                                             const std::string& field) {
-    for (const chat_form& form : chat_forms)
-        if (find_control(d.target_table(), form.start) && find_control(d.target_table(), form.end))
-            return form;
+    if (const chat_form* form = known_chat_form(d))
+        return *form;
     throw error(source, field,
                 "expected control tokens of a known chat form (" +
                     std::string(chat_forms[0].start) + " or " + std::string(chat_forms[1].start) +
