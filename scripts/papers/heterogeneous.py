@@ -154,8 +154,8 @@ def page(r):
              "At T = 1e-7 the paper's implementation loses what it gains at T = 0. " + cold(r),
              "## Table 2: expected acceptance rates",
              "The share of rounds at T = 1 whose first proposal is accepted estimates the paper's formula over the contexts of real outputs. "
-             f"SLRS accepts far more than SLEM ({compared(r, 'slrs', 'slem')}), and TLI as much as union within the noise "
-             f"({compared(r, 'tli', 'union')}), because nearly all that the drafter proposes is shared.",
+             f"SLRS accepts far more than SLEM ({compared(r, 'slrs', 'slem')}). TLI accepts as much as union within the noise "
+             f"({compared(r, 'tli', 'union')}), because the target has nearly all tokens that the drafter proposes.",
              table(["algorithm", "the paper's formula", *(PAIRS[n][0] for n in ("docs", "smollm2") if f"{n} sampled" in r)], rates(r)),
              "One standard error is given, as if rounds were independent. Each rule samples outputs of its own, so that its contexts are others; "
              "in one context TLI accepts at least as much as union (Theorem 4.1). `tests/law/slrs.cpp` compares the formulas with whole enumerations on 19 pairs of small "
@@ -176,8 +176,8 @@ def page(r):
                     for title, v in pairs for what, key in (("bytes", "bytes"), ("ways", "ways"), ("forwards for all", "passes"))]
                    + [["Qwen2-7B-Instruct, itself (the paper)", "characters", 6.21, 2.87, 1, 4, 6, 8, 17],
                       ["Qwen2-7B-Instruct, itself (the paper)", "ways", 144.31, 880.98, 1, 7, 15, 56, 65536]]),
-             "The word *hello* has " + listed([f"{v['spell']['ways']} ways and {v['spell']['passes']} forward passes ({title})" for title, v in pairs])
-             + "; in the paper it has 14 and 16 (Figure 1).",
+             "The word *hello* has 14 ways and 16 forward passes in the paper (Figure 1). Here they are "
+             + listed([f"{v['spell']['ways']} and {v['spell']['passes']} ({title})" for title, v in pairs]) + ".",
              "## What psi costs",
              f"If every draft is continued, SLRS yields {psi[0][2]} tokens per target pass, and verification takes {psi[0][4]} further forward "
              "passes of docs-drafter a round" + (f"; with the default limit it is {psi[1][2]} and {psi[1][4]}." if len(psi) > 1 else "."),
@@ -199,7 +199,7 @@ DEVIATIONS = """- Models: 5 to 135 million parameters on two CPU cores, in place
   CNN/DailyMail, SCROLLS and HumanEval; fewer prompts than 30.
 - Draft length: four tokens a round, in place of the length that Hugging Face Transformers adapts.
 - Algorithm 2, the context of the next draft: the longest common part of old and new tokens by bytes, then by tokens, where the
-  paper looks behind for the longest stretch of matching tokens.
+  paper looks back for the longest run of matching tokens.
 - Algorithm 3, the end of a draft: a draft ends where its probability falls below 0.02 (`--lightest-draft`), which is not in the paper
   and yields fewer tokens per target pass. "What psi costs" has the rule without it.
 - Algorithm 3, psi: bounded lazily in place of summed. The outcome of the random test is the same.
