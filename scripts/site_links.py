@@ -3,7 +3,7 @@
 
 A file of the repository that a page names by a link (a header, an example, CONTRIBUTING.md) is shown as a page under
 source/. Markdown is shown as it is, anything else as code. A link to the folder of the headers becomes one to the
-reference of the API in build/api, a link to any other folder plain text.
+reference of the API in build/api, a link to any other folder plain text. A search shows answers first, and no code.
 """
 import os
 import pathlib
@@ -14,6 +14,7 @@ from mkdocs.structure.files import File
 ROOT = pathlib.Path(__file__).parent.parent
 LINK = re.compile(r"\]\(([^()\s:#]+)(#[^()\s]*)?\)")
 API = ROOT / "build/api"  # Doxygen's (scripts/api.doxyfile)
+ANSWERS = ("use/faq.md", "use/troubleshooting.md", "use/coming-from.md")  # what a search should show first
 LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".py": "python", ".sh": "bash", ".json": "json", ".txt": "text"}
 
 
@@ -66,6 +67,10 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):
     uri = page.file.src_uri
+    if uri in ANSWERS:
+        page.meta["search"] = {"boost": 4}
+    elif uri.startswith("source/"):
+        page.meta["search"] = {"boost": 0.5} if uri.endswith(".md.md") else {"exclude": True}  # code is not searched
     if uri.startswith("source/") and not uri.endswith(".md.md"):
         return markdown
 
