@@ -24,7 +24,7 @@ NUMBER = (int, float)
 COMPARED = {"rule": str, "temperature": NUMBER, "tokens": int, "tokens_per_second": NUMBER, "tokens_per_target_call": NUMBER,
             "speedup": NUMBER, "texts": int, "identical_texts": int, "precision": str, "kernel": str, "threads": int, "costs": list,
             "conditional_acceptance_by_position": list}
-STUDIED = {"model": str, "temperature": NUMBER, "rule": str, "tokens": int, "tokens_per_second": NUMBER, "speedup": NUMBER,
+STUDIED = {"model": str, "temperature": NUMBER, "rule": str, "tokens_per_second": NUMBER, "speedup": NUMBER,
            "tokens_per_target_call": (*NUMBER, type(None)), "same_text": str}
 CAPTION = {"date": str, "commit": (str, type(None)), "cpu": str, "compiler": (str, type(None)), "runs": int, "weights": dict, "command": str}
 RECORDED = {"what": str, "figures": list, "cpu": str, "date": str, "page": str}
@@ -118,7 +118,7 @@ class Data:
                 if there != digest:
                     raise Unreadable(f"{where}: weights: {model}: expected the hash of {shown(weights)}, {there}: measure again")
         self.kinds = {name: cells(folder / name) for name in sorted(files) if name.endswith(".jsonl")}
-        self.openvino = studied(folder / "openvino-zen3.json")
+        self.openvino = {name: studied(folder / name) for name in sorted(files) if name.endswith(".json")}
         self.recorded = {}
         for i, entry in enumerate(loaded((folder / "recorded.json").read_text(), f"{shown(folder)}/recorded.json")):
             where = f"{shown(folder)}/recorded.json: entry {i}"
@@ -235,19 +235,19 @@ def kinds_table(data, columns, cell=speed):
     return text + caption(data, list(dict.fromkeys(file for _, file, _ in columns)))
 
 
-def openvino(data):
+def openvino(data, file):
     names = {"autoregressive": "plain, through specdec", "GenAI plain": "OpenVINO GenAI, plain", "GenAI prompt lookup": "OpenVINO GenAI, prompt lookup",
              "identity": "`identity`, EAGLE-style drafter, a run of its own"}
     rows = []
-    for (model, temperature, rule), row in data.openvino.items():
+    for (model, temperature, rule), row in data.openvino[file].items():
         if temperature != 0 or (rule == "autoregressive" and model == "smollm2-features"):
             continue
-        other = data.openvino.get((model, 1, rule))
+        other = data.openvino[file].get((model, 1, rule))
         tokens = row["tokens_per_target_call"]
         rows.append(["Gemma 3 270M" if model == "gemma3" else "SmolLM2-135M", names.get(rule, f"`{rule}`"), f"{row['tokens_per_second']:.1f}",
                      f"{row['speedup']:.2f}x", "" if tokens is None else f"{tokens:.2f}", row["same_text"], f"{other['speedup']:.2f}x" if other else ""])
     return aligned(["target", "decoding", "tokens a second, T = 0", "speed-up", "tokens per target pass", "greedy text is plain's", "speed-up, T = 1"],
-                   rows, 2) + caption(data, ["openvino-zen3.json"])
+                   rows, 2) + caption(data, [file])
 
 
 def headings(path):
@@ -284,7 +284,8 @@ TABLES = {
     "kinds-greedy": lambda data: kinds_table(data, GREEDY),
     "kinds-sampled": lambda data: kinds_table(data, SAMPLED),
     "positions": lambda data: kinds_table(data, [GREEDY[1], GREEDY[3], *SAMPLED[:2]], positions),
-    "openvino": openvino,
+    "openvino-zen3": lambda data: openvino(data, "openvino-zen3.json"),
+    "openvino-emerald-rapids": lambda data: openvino(data, "openvino-emerald-rapids.json"),
     "by-hand": by_hand,
 }
 
