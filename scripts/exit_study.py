@@ -14,9 +14,18 @@ import json
 import pathlib
 import shlex
 import statistics
+import subprocess
 import sys
 
-from head_study import call
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def call(program, *arguments):
+    done = subprocess.run([ROOT / "build/release/examples" / program, *map(str, arguments)], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        raise SystemExit(done.stderr.strip())
+    return done.stdout
 
 
 def ways(a):
