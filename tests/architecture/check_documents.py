@@ -4,7 +4,7 @@
 usage: check_documents.py ROOT                      links, anchors, files and functions that text and commands name,
                                                    widths, long sentences, private words, figures without a source,
                                                    layers, versions, numbers of bugs, pages that headers name, the
-                                                   parts of each rule's page
+                                                   parts of each rule's page and of papers.md
        check_documents.py ROOT COMPILER ARGUMENT..  compiles the C++ blocks (-fsyntax-only)
 exit status 1 if anything is reported
 
@@ -291,6 +291,30 @@ def wrong_rule_pages():
                 yield f"{where}: names the seeded bug {bug}, which does not exist"
 
 
+def wrong_papers_page():
+    """Each part of a paper names a header, a test, seeded bugs that exist (or -), and a page."""
+    page, seeded = root / "docs/understand/papers.md", root / "tests/mutations/bugs.json"
+    if not page.is_file() or not seeded.is_file():
+        return
+    bugs, heads = {bug["name"] for bug in json.loads(seeded.read_text())}, None
+    for number, line in prose(page):
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
+        if cells[0] == "part":
+            heads = cells
+        elif not line.startswith("|"):
+            heads = None
+        elif heads and not line.startswith("| ---"):
+            part = dict(zip(heads, cells))
+            for head, wanted in ("headers", r"\.hpp`\]\("), ("tests", r"\.cpp`\]\("), ("page", r"\.md[#)]"):
+                if not re.search(wanted, part.get(head, "")):
+                    yield f"docs/understand/papers.md:{number}: names nothing under {head}"
+            named = re.findall(r"`([\w'-]+)`", part.get("seeded bugs", ""))
+            if not named and part.get("seeded bugs") != "-":
+                yield f"docs/understand/papers.md:{number}: names no seeded bug; expected some, or -"
+            for bug in set(named) - bugs:
+                yield f"docs/understand/papers.md:{number}: names the seeded bug {bug}, which does not exist"
+
+
 def other_numbers():
     """How many bugs are seeded is said where people read it."""
     bugs = root / "tests/mutations/bugs.json"
@@ -344,6 +368,6 @@ def refused_programs(command):
 
 found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else (
     *complaints(), *wrong_layers(), *pages_not_listed(), *other_numbers(), *other_versions(), *pages_that_headers_name(),
-    *wrong_rule_pages()))
+    *wrong_rule_pages(), *wrong_papers_page()))
 print(*found, sep="\n", end="\n" if found else "")
 sys.exit(1 if found else 0)
