@@ -111,9 +111,10 @@ def curve(r, names):
 def page(r):
     settings = {name: title for name, (title, *_) in SETTINGS.items() if f"{name} dm tli" in r}
     parts = ["## Table 1: what is learnt",
-             "Learning from the served text changes tokens per target pass on other prompts of the same kind: " + "; ".join(
-                 f"{title}, by a factor of {ratio(r, f'{name} dm tli'):.2f} with L_DM and of {ratio(r, f'{name} dm+ngram merge'):.2f} with n-grams "
-                 "and their loss" for name, title in settings.items()) + "." + worse(r, settings)]
+             "Tokens per target pass on other prompts of the same kind change by these factors when the drafter learns from the served text. "
+             + " ".join(
+                 f"For {title}: {ratio(r, f'{name} dm tli'):.2f} with L_DM, {ratio(r, f'{name} dm+ngram merge'):.2f} with n-grams "
+                 "and their loss." for name, title in settings.items()) + worse(r, settings)]
     for name, title in settings.items():
         parts += [f"### {title[0].upper()}{title[1:]}", losses(r, name)]
     parts += ["The paper's acceptance rates and speed-ups with Llama-68M, where the n-gram loss helps on every task:",
@@ -131,7 +132,7 @@ def page(r):
         joint, inter = ratio(r, "docs head joint", "with head"), ratio(r, "docs head interleaved", "with head")
         parts += ["## Tables 2 and 11: an acceptance head that learns",
                   f"A head that ends drafts makes {joint:.2f} (joint) and {inter:.2f} (interleaved) times the tokens per target pass of the "
-                  "unadapted drafter with drafts of four; it drafts up to eight tokens, fewer where it expects a rejection.",
+                  "unadapted drafter with drafts of four. It drafts up to eight tokens, and fewer where it expects a rejection.",
                   table(HEADS, [line("learns, drafts of four", held(r, "docs dm+ngram merge", "adapted")),
                                 line("learns, joint head (Alg. 3)", held(r, "docs head joint", "with head")),
                                 line("learns, interleaved head (Alg. 4)", held(r, "docs head interleaved", "with head")),
