@@ -127,6 +127,11 @@ void engine_thread::stop(std::chrono::seconds grace) {
         thread_.join();
 }
 
+engine_thread::clock::time_point engine_thread::when_to_give_up() {
+    const std::scoped_lock lock(mutex_);
+    return give_up_;
+}
+
 void engine_thread::run() {
     for (;;) {
         {
@@ -266,7 +271,7 @@ void engine_thread::make_round() {
 
 /// Sends what the round gave, and takes leave of texts that have ended or whose client has gone.
 void engine_thread::look_after_all() {
-    const clock::time_point now = clock::now();
+    const clock::time_point now = clock::now(), give_up = when_to_give_up();
     for (const auto& one : running_) {
         if (one->ended)
             continue;
@@ -286,7 +291,7 @@ void engine_thread::look_after_all() {
             one->news().counts = one->text->counts();
             one->news().seconds = std::chrono::duration<double>(now - one->began).count();
             end(*one);
-        } else if (now > give_up_) {
+        } else if (now > give_up) {
             fail(*one, failure::stopped, "the server has stopped");
         } else if (now - w.arrived > settings_.longest) {
             fail(*one, failure::too_late, "the request took too long");

@@ -69,6 +69,7 @@ private:
     };
     class running_text;
 
+    [[nodiscard]] clock::time_point when_to_give_up();
     void run();
     void admit();
     void begin(waiting_text text);
