@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,7 +33,7 @@ struct joined_sequence {
 };
 
 /// No limit for batch's max_prompt_tokens_per_round.
-inline constexpr std::size_t whole_prompts = std::numeric_limits<std::size_t>::max();
+inline constexpr std::size_t whole_prompts = ~std::size_t{0};
 
 /// Several texts side by side: one pass of the target a round serves all of them, each with its own
 /// session, drafter, stop rule, coin and limits (Run: a text_run; or a speculative_text, whose rule
