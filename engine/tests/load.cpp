@@ -261,7 +261,7 @@ TEST_CASE("tensors beyond the configuration's are refused by file and tensor, in
          {"model.layers.1.self_attn.o_proj.bias", "model.layers.1.self_attn.q_norm.weight",
           "model.layers.1.self_attn.k_proj.bias", "exits.0.norm.weight", "norm.weight",
           "lm_head.bias"})
-        refused(with(name), name, false);
+        refused(with(name), name, std::string(name).ends_with("k_proj.bias")); // GGUF has such
 
     // What models compute by themselves, older files have, too; and the embedding twice.
     toy::checkpoint more(3, true);

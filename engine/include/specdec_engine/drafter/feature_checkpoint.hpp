@@ -96,6 +96,7 @@ inline void add_features(checkpoint& c, const std::filesystem::path& folder) {
     }
     json["architectures"] = nlohmann::json::array({detail::architecture_of(json, fields)});
     c.files.config = read_hf_config(json.dump(), config.source());
+    require_no_closing_window(c.files.config, config.source(), "sliding_window");
     c.files.config.qkv_bias = false; // whichever architecture
     if (c.files.config.layers != 1)
         fields.fail("num_hidden_layers", "expected 1, as drafters that read features have");

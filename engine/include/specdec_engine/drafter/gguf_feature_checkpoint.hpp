@@ -66,6 +66,7 @@ inline std::size_t eagle3_vocabulary(const gguf_file& file) {
     c.files.source = source;
     c.files.name_in_file = &detail::eagle3_gguf_name;
     c.files.config = read_gguf_config(file, {"eagle3"});
+    require_no_closing_window(c.files.config, source, "eagle3.attention.sliding_window");
     c.files.config.vocabulary_size = detail::eagle3_vocabulary(file);
     if (c.files.config.layers != 1)
         refuse("eagle3.block_count", "expected 1");

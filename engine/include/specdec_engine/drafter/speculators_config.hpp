@@ -65,6 +65,7 @@ struct speculators_config {
 
     speculators_config c;
     c.block = read_hf_config(layer.dump(), source + ": transformer_layer_config");
+    require_no_closing_window(c.block, source + ": transformer_layer_config", "sliding_window");
     c.block.trained_context = detail::trained_context_of(fields, c.block.context, source);
     c.draft_vocabulary = fields.size("draft_vocab_size");
     if (!fields.has("norm_before_residual")) // without it nearly nothing would be accepted

@@ -177,6 +177,16 @@ inline void check_capacity(const model_config& c, std::size_t capacity, const st
                         " tokens of its sliding window, which is not supported");
 }
 
+/// The same for a model whose context may be longer than its window. `field`: the file's name of
+/// it.
+inline void require_no_closing_window(const model_config& c, const std::string& source,
+                                      const std::string& field) {
+    if (c.window < c.context)
+        throw error(source, field,
+                    "expected none below the context of " + std::to_string(c.context) + ", found " +
+                        std::to_string(c.window) + ": it is not supported");
+}
+
 /// Throws specdec::error for arithmetic that training does not have: it trains Llama, Mistral
 /// (within its window) and Qwen 2.
 inline void require_trainable(const model_config& c, const std::string& source) {
