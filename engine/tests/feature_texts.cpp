@@ -149,8 +149,8 @@ TEST_CASE("texts longer than a drafter that reads features was trained on are wi
                                    {.threads = 1,
                                     .capacity = 60,
                                     .sequences = 2,
-                                    .features = feature_kind::head_input,
-                                    .cache = cache},
+                                    .cache = cache,
+                                    .features = feature_kind::head_input},
                                    {}};
         batch_model<target_id> model(load_transformer(files.target.path(), options));
         feature_records records(2, model.capacity(), model.feature_width());
