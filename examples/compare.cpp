@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs plain (autoregressive) decoding and the rules on a file of prompts and prints one table:
-// what each rule gains in this very run, or why it does not, and whether it keeps the target's law.
+// what each rule gains in this very run, or why it does not, and whether its output has the
+// target's distribution.
 //
 //     compare                                          the pair in this repository
 //     compare --models smollm2 --limit 40 --rules all
@@ -27,6 +28,7 @@
 #include "support/flags/sampling_flags.hpp"
 #include "support/flags/tree_flags.hpp"
 #include "support/output/comparison.hpp"
+#include "support/output/diagnosis.hpp"
 #include "support/output/explanation.hpp"
 #include "support/pair/cache_keeper.hpp"
 #include "support/pair/engine.hpp"
@@ -54,7 +56,8 @@ struct flags {
     std::string prompts, texts;
     std::optional<std::size_t> limit;
     bool json = false;
-    std::vector<given_flag> of_pushforward; ///< of rules that draft what the law of texts gives
+    bool why = false;                       ///< print what limits each rule
+    std::vector<given_flag> of_pushforward; ///< of rules that draft by the distribution of texts
 };
 
 constexpr std::string_view every_rule = "all";
@@ -78,7 +81,7 @@ asked_rule asked_rule_of(const std::string& name) {
         return asked;
     asked.length = read_number<std::size_t>(std::string_view(name).substr(colon + 1), {0, 64});
     if (!asked.length)
-        throw error("--rules", name, "expected a draft length from 0 to 64 behind the colon");
+        throw error("--rules", name, "expected a draft length from 0 to 64 after the colon");
     return asked;
 }
 
@@ -157,16 +160,16 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
             millions(facts.drafter->forward_bytes), 100 * *size);
     const std::string together =
         f.models.sequences == 1 ? "" : ", " + std::to_string(f.models.sequences) + " side by side";
-    std::printf("%s%s, at most %zu tokens a text, %s (%s), %s, seed %llu\n\n",
+    std::printf("%s%s, at most %zu tokens per output, %s (%s), %s, seed %llu\n\n",
                 counted(prompts, "prompt").c_str(), together.c_str(),
                 f.settings.decoding.limits.max_tokens, facts.computing.precision.c_str(),
                 facts.computing.kernel.c_str(), counted(facts.computing.threads, "thread").c_str(),
                 static_cast<unsigned long long>(f.settings.decoding.seed));
     const int wide = rule_width(f.settings.decoding);
     std::printf("%3s  %-*s %5s %8s %10s %8s %8s %6s %9s  %s\n", "T", wide, "rule", "draft",
-                "tokens a", "acceptance", "tokens", "speed-up", "MBSU", "text", "nats a token");
-    std::printf("%3s  %-*s %5s %8s %10s %8s %8s %6s %9s  %s\n", "", wide, "", "len.", "call",
-                "rate", "a second", "", "", "identical", "under the target");
+                "tokens /", "acceptance", "tokens /", "speed-up", "MBSU", "output", "nats / token");
+    std::printf("%3s  %-*s %5s %8s %10s %8s %8s %6s %9s  %s\n", "", wide, "", "len.", "pass",
+                "rate", "second", "", "", "identical", "under the target");
 }
 
 void print_rows(const std::vector<row>& rows, const comparison_settings& settings,
@@ -192,6 +195,41 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
     }
 }
 
+/// The second table, for whoever looks at a server's figures: the time to the first token, which a
+/// drafter cannot shorten, apart from the time for each token after it.
+std::string times_head(const decode_settings& s) {
+    const int wide = rule_width(s);
+    char head[240];
+    std::snprintf(head, sizeof head,
+                  "%3s  %-*s %13s %11s %13s %8s %11s %8s\n%3s  %-*s %13s %11s %13s %8s %11s %8s\n",
+                  "T", wide, "rule", "mean accepted", "conditional", "time to first", "speed-up",
+                  "time / out-", "speed-up", "", wide, "", "length", "acceptance", "token (ms)", "",
+                  "put t. (ms)", "");
+    return head;
+}
+std::string times_of(const std::vector<row>& rows, const decode_settings& s) {
+    std::string out;
+    for (const row& r : rows) {
+        char line[200], accepted[24] = "-", conditional[24] = "-", later[24] = "-",
+                        faster[24] = "-";
+        if (r.counts.rounds_with_draft() > 0)
+            std::snprintf(accepted, sizeof accepted, "%.2f", r.counts.mean_accepted_length());
+        if (r.counts.evaluated > 0)
+            std::snprintf(conditional, sizeof conditional, "%.1f %%",
+                          100 * r.counts.conditional_acceptance_rate());
+        if (r.later_tokens > 0) {
+            std::snprintf(later, sizeof later, "%.2f", 1000 * r.time_per_output_token());
+            std::snprintf(faster, sizeof faster, "%.2fx", output_token_speed_up(r, rows.front()));
+        }
+        std::snprintf(line, sizeof line, "%3g  %-*s %13s %11s %13.2f %7.2fx %11s %8s\n",
+                      static_cast<double>(s.sampling.temperature), rule_width(s), r.name().c_str(),
+                      accepted, conditional, 1000 * r.time_to_first_token(),
+                      first_token_speed_up(r, rows.front()), later, faster);
+        out += line;
+    }
+    return out;
+}
+
 /// Whether the rules kept their promise at this temperature, in a sentence.
 std::string judgement(const std::vector<row>& rows, double temperature, const pair_facts& facts) {
     std::string wrong;
@@ -205,9 +243,10 @@ std::string judgement(const std::vector<row>& rows, double temperature, const pa
         return r.named.lossless && !same_law(r, rows.front());
     });
     if (temperature > 0 && wrong.empty() && unknown)
-        return start + ("too few texts to tell whether every lossless rule's text is as likely "
-                        "under the target as autoregressive's (of " +
-                        std::to_string(fewest_prompts) + " prompts at least).");
+        return start +
+               ("too few outputs to tell whether those of every lossless rule are as likely "
+                "under the target as autoregressive's (at least " +
+                std::to_string(fewest_prompts) + " prompts are needed).");
     if (temperature > 0)
         return start + (wrong.empty()
                             ? "every lossless rule's text is as likely under the target as "
@@ -325,6 +364,7 @@ void run(flags f, const program_engine& e) {
             [](const row& r) { return r.named.rule == rule::slrs || r.named.rule == rule::merge; }))
         expect_none(f.of_pushforward, "expected slrs or merge among --rules");
     std::vector<std::string> judgements, reasons;
+    std::string times, diagnoses;
     if (!f.texts.empty()) {
         expect_other_file("--texts", f.texts, prompts_path(f.prompts, f.models));
         expect_writable("--texts", f.texts);
@@ -356,13 +396,21 @@ void run(flags f, const program_engine& e) {
         }
         if (rows.front().texts == 0) // interrupted before there was anything to compare
             break;
+        const cost_table* costs = nullptr; // measured when first asked for
+        if (s.lengths.kind == length_kind::automatic || f.why)
+            costs = pair->costs_of(s.lengths);
+        const auto figures = [&](const row& r) {
+            return figures_of(r, rows.front(), s, costs, pair.facts, f.models.sequences);
+        };
         if (f.json) {
             for (const row& r : rows) {
                 ordered_json out = to_json(r, rows.front(), f.settings, pair.facts);
+                if (f.why && r.named.rule != rule::autoregressive)
+                    out["why"] = to_json(figures(r));
                 if (uses_cache(r.named.rule))
                     out.update(to_json(*pair->cache()));
                 if (s.lengths.kind == length_kind::automatic)
-                    out["costs"] = list_of(*pair->costs_of(s.lengths));
+                    out["costs"] = list_of(*costs);
                 if (pair.facts.drafter && !pair.facts.drafter->exit_rows.empty())
                     out["drafter_exit_rows"] = pair.facts.drafter->exit_rows; // of all rules so far
                 std::printf("%s\n", one_line(out).c_str());
@@ -370,19 +418,23 @@ void run(flags f, const program_engine& e) {
         } else {
             print_rows(rows, f.settings, pair.facts);
             print_grouping(rows, temperature);
+            times += times_of(rows, s);
             judgements.push_back(judgement(rows, temperature, pair.facts));
-            const cost_table* costs =
-                s.lengths.kind == length_kind::automatic ? pair->costs_of(s.lengths) : nullptr;
-            for (const std::string& why : explanations(rows, s, costs, f.models.sequences))
-                reasons.push_back(why);
+            if (!f.why)
+                for (const std::string& why : explanations(rows, s, costs, f.models.sequences))
+                    reasons.push_back(why);
+            for (const row& r : rows)
+                if (f.why && r.named.rule != rule::autoregressive)
+                    diagnoses += "\n" + report(figures(r));
         }
         flush_output();
     }
-    if (!f.json)
-        std::printf("\n");
+    if (!times.empty())
+        std::printf("\n%s%s\n", times_head(f.settings.decoding).c_str(), times.c_str());
     for (const std::vector<std::string>* lines : {&judgements, &reasons})
         for (const std::string& line : *lines)
             std::printf("%s\n", wrapped(line).c_str());
+    std::printf("%s", diagnoses.c_str());
     if (const any_ngram_cache* cache = pair->cache(); cache != nullptr && !f.json)
         print_cache(*cache);
     if (pair.facts.drafter && !pair.facts.drafter->exit_rows.empty() && !f.json)
@@ -404,39 +456,43 @@ int main(int argc, char** argv) {
     add_words(
         app, "--rules", f.rules,
         "some of " + rule_names() +
-            ", each with a draft length of its own where one follows it (slem:2), or "
+            ", each with a draft length of its own if one follows (slem:2), or "
             "all that the pair can follow: all (default: tli,tli-block,slem,slrs,coupled, "
             "with one vocabulary identity and identity-block, too; without a drafter lookup)");
     app.add_option(
         "--prompts", f.prompts,
-        "a file, one prompt a line (default: models/prompts/docs.txt; smollm2.txt for chat)");
+        "a file, one prompt per line (default: models/prompts/docs.txt; smollm2.txt for chat)");
     add_number(app, "--limit", f.limit, any_count,
                "only the first prompts (default: 24, for chat 8; 0: all)");
     add_number(app, "-n,--max-tokens", f.settings.decoding.limits.max_tokens, {1, 1 << 20},
-               "a text (default: 64)");
+               "of an output (default: 64)");
     add_number(app, "--draft-length", f.draft_lengths, {0, 64},
-               "draft tokens a round, one for all or one a temperature: 5,2");
+               "draft tokens per round, one for all or one per temperature: 5,2");
     add_length_flags(app, f.lengths);
     add_tree_flags(app, f.tree, "a second row for each rule that can, whose drafts branch");
     add_lookup_flag(app, f.settings.decoding.lookup,
-                    "a further row for each rule with a drafter, which looks up, too");
+                    "a further row for each rule with a drafter, with lookup in addition");
     add_number(app, "--lightest-draft", f.settings.decoding.min_draft_probability, any_share,
                "slrs, merge: end a draft after the token at which its probability falls below "
                "this (default: 0.02; 0: never)");
     add_number(app, "--sequences", f.models.sequences, {1, 64},
-               "texts side by side in one target (default: 1); needs memory for so many "
+               "sequences that share the target's passes (default: 1); needs memory for so many "
                "contexts, see --context");
     add_number(app, "--repeats", f.settings.repeats, {1, 1000},
-               "run every text so often; the shortest run that gave the first one's text counts");
-    add_number(app, "--tokens-at-least", f.settings.tokens_at_least, any_count,
-               "above temperature 0: go on with new seeds until every rule made so many tokens");
+               "run every prompt so often; the shortest run with the first run's output counts");
+    add_number(
+        app, "--tokens-at-least", f.settings.tokens_at_least, any_count,
+        "above temperature 0: go on with new seeds until every rule has made so many tokens");
     app.add_flag("--check-grouping", f.settings.check_grouping,
                  "score every round a second time, each position alone, and count the rounds whose "
                  "first choice differs (slow: ignore the times)");
     add_cutoff_flags(app, f.settings.decoding.sampling);
     add_number(app, "--seed", f.settings.decoding.seed, any_seed, "default: 0")->group("Sampling");
-    app.add_flag("--json", f.json, "print one JSON object a row");
-    app.add_option("--texts", f.texts, "a file for all texts as token ids, one JSON object a line");
+    app.add_flag("--why", f.why,
+                 "print for each rule what limits its speed-up, with figures, and what to change");
+    app.add_flag("--json", f.json, "print one JSON object per row");
+    app.add_option("--texts", f.texts,
+                   "a file for all outputs as token ids, one JSON object per line");
     add_model_flags(app, f.models, *e);
     return run_program(app, argc, argv, [&] {
         f.of_pushforward = given_of(app, {"--lightest-draft"});

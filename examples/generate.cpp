@@ -152,6 +152,8 @@ ordered_json report(const decode_result& r, const flags& f, const pair_facts& fa
         {"prompt_tokens", prompt_tokens},
         {"tokens", r.tokens.size()},
         {"seconds", r.seconds},
+        {"time_to_first_token", r.time_to_first_token},
+        {"time_per_output_token", r.time_per_output_token()},
         {"tokens_per_second", static_cast<double>(r.tokens.size()) / r.seconds}};
     out.update(to_json(r.counts));
     ordered_json ids = ordered_json::array();
@@ -173,7 +175,7 @@ void run(flags f, const program_engine& e) {
     s.tree = f.tree.settings();
     if (s.tree && (f.draft_length || !f.lengths.kind.empty() || f.lengths.threshold))
         throw error("--tree", "flags",
-                    "expected none of --draft-length, --lengths and --stop-confidence beside it");
+                    "expected none of --draft-length, --lengths and --stop-confidence with it");
     tell_nodes(f.models, s.tree);
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
@@ -183,19 +185,18 @@ void run(flags f, const program_engine& e) {
     if (s.tree && !can_draft_trees(*s.rule))
         throw error("--tree", std::string(about(*s.rule).name),
                     facts.drafter
-                        ? "expected --rule one of " + rule_names(can_draft_trees) + " beside it"
-                        : "expected a drafter, there is none");
+                        ? "expected --rule one of " + rule_names(can_draft_trees) + " with it"
+                        : "expected a drafter, found none");
     if (!f.lookup_given) // it pays beside drafters that read features: docs/results/
         s.lookup.beside = takes_drafter(*s.rule) && reads_features(*pair);
     if (s.lookup.beside && !takes_drafter(*s.rule))
         throw error("--lookup", std::string(about(*s.rule).name),
                     "expected a rule that drafts with a model");
     if (s.tree && s.lengths.costs && !s.tree->needs_costs() && !s.lookup.beside)
-        throw error("--costs", "list",
-                    "expected a tree that grows as pays, or --lookup, beside it");
+        throw error("--costs", "list", "expected a tree that grows as pays, or --lookup, with it");
     f.rule = about(*s.rule).name;
     if (*s.rule == rule::autoregressive && (f.draft_length || f.lengths.given()))
-        throw error("--rule", f.rule, "expected no flag of draft lengths beside it");
+        throw error("--rule", f.rule, "expected no flag of draft lengths with it");
     if (!pair->applies(*s.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *s.rule));
     expect_use_of_cache(f.models.cache, uses_cache(*s.rule));
@@ -259,15 +260,15 @@ int main(int argc, char** argv) {
                    "one of " + rule_names() +
                        " (default: at temperature 0 slem, above it tli, with one vocabulary "
                        "identity, without a drafter lookup; tli-exact, slem, lookup and recycling "
-                       "give for every seed the very text that no drafter gives)");
+                       "give for every seed the output of decoding without a drafter)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20}, "default: 128");
     add_number(app, "--draft-length", f.draft_length, {0, 64},
-               "draft tokens a round, 0 to 64 (default: what --lengths says, 8 at most)");
+               "draft tokens per round, 0 to 64 (default: what --lengths says, 8 at most)");
     add_length_flags(app, f.lengths);
     add_tree_flags(app, f.tree, "drafts that branch");
     add_lookup_flag(app, f.decoding.lookup,
-                    "under a rule with a drafter, look up, too (default with an "
-                    "EAGLE-style drafter)");
+                    "under a rule with a drafter, look up in addition (default with an EAGLE-style "
+                    "drafter)");
     app.add_flag("--end-at-control", f.decoding.limits.end_at_control,
                  "any control token ends the text");
     app.add_option("--stop", f.decoding.limits.stop_strings,
@@ -285,8 +286,8 @@ int main(int argc, char** argv) {
         ->check(CLI::IsMember({"always", "never", "auto"}));
     app.add_flag("--json", f.json, "print one JSON object: text and statistics");
     add_number(app, "--logprobs", f.decoding.log_probabilities, {0, 100},
-               "the logarithm of each token's probability, and of so many of the likeliest there: "
-               "of the target's rows as they are, without temperature and cutoffs");
+               "the log-probability of each token, and of so many of the likeliest there: "
+               "of the target's logits as they are, without temperature and cutoffs");
     app.add_flag(
         "--trace", f.trace,
         "print every round: what the drafter proposed, the target tokens it became, what was "

@@ -7,12 +7,12 @@ usage: scripts/mutations.py [NAME...]       all of them, or only the bugs of the
                                             where all tests are known to be green without them
 
 bugs.json is a list of
-    {"name": "...", "header": "include/specdec/...", "engine/include/..." or "examples/papers/...", "search": "...", "replace": "...",
+    {"name": "...", "header": "include/specdec/...", "engine/include/..." or "examples/...", "search": "...", "replace": "...",
      "test": "tests/law/....cpp", "filter": "optional Catch2 test specification",
      "breaks": "draft"}
 A bug that breaks the output law has to be caught by a law test; "breaks": "draft" is for those that
 change only what is proposed, or that a seed's text does not depend on the drafter, "rows" for those of
-an engine. The search text must stand exactly once in the header. A mutant must compile: a bug that the compiler
+an engine, "report" for those of what is measured and told. The search text must stand exactly once in the header. A mutant must compile: a bug that the compiler
 finds proves nothing about the tests. Exit status 0 if every bug is caught and every test is green
 without them.
 

@@ -82,7 +82,7 @@ function(specdec_tests folder)
     if(folder MATCHES "^engine")
         target_include_directories(${target} PRIVATE ${specdec_root}/engine/tests)
     endif()
-    if(folder STREQUAL "papers") # headers beside the programs that use them
+    if(folder MATCHES "^(papers|programs/output)$") # headers of the programs that use them
         target_include_directories(${target} PRIVATE ${specdec_root}/examples)
     endif()
     target_include_directories(${target} PRIVATE ${specdec_folder})

@@ -209,7 +209,7 @@ private:
     static void expect_use(const char* flag, const std::string& value, bool used,
                            const std::string& whose) {
         if (!value.empty() && !used)
-            throw error(flag, value, "expected " + whose + " beside it, there is none");
+            throw error(flag, value, "expected " + whose + " with it, found none");
     }
     [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
                                               const model_flags& flags) const {
@@ -285,9 +285,11 @@ private:
                             " tokens");
 
         owned_llama_tokenizer<Id> tokenizer(model);
-        const model_facts facts{path.filename().string(),
-                                static_cast<std::size_t>(llama_model_n_params(model.get())),
-                                tokenizer.vocabulary_size()};
+        const model_facts facts{.name = path.filename().string(),
+                                .parameters =
+                                    static_cast<std::size_t>(llama_model_n_params(model.get())),
+                                .vocabulary = tokenizer.vocabulary_size(),
+                                .longest_context = made_for};
         const bool alone = scoring == llama_cpp_scoring::alone;
         const compute_facts computing{llama_ftype_name(llama_model_ftype(model.get())),
                                       "llama.cpp " + std::string(llama_version()) +

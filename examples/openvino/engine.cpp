@@ -161,7 +161,7 @@ private:
     static void expect_use(const char* flag, const std::string& value, bool used,
                            const std::string& whose) {
         if (!value.empty() && !used)
-            throw error(flag, value, "expected " + whose + " beside it, there is none");
+            throw error(flag, value, "expected " + whose + " with it, found none");
     }
     [[nodiscard]] bool in_cpu_engine(const fs::path& path) const {
         return drafter_engine_.empty() ? model_file(path).empty() : drafter_engine_ == "cpu";
@@ -184,7 +184,7 @@ private:
                                                   const model_flags& flags) const {
         if (target.model.extension() != ".gguf")
             throw error("--target", target.model.string(),
-                        "expected a GGUF file beside a drafter that reads the target's features: "
+                        "expected a GGUF file with a drafter that reads the target's features: "
                         "it shares the target's embedding and head");
         feature_drafter_side made =
             load_feature_drafter(target, drafter, cpu_, std::make_shared<engine::thread_pool>(1),
@@ -232,11 +232,17 @@ private:
             openvino_select_rows(*model);
             const ov::CompiledModel compiled =
                 core.compile_model(model, device_, properties(threads));
-            openvino_batch_model<Id> models(compiled, flags.sequences,
-                                            {.capacity = capacity_of(flags),
-                                             .window = window_of(paths.model),
-                                             .vocabulary = words.vocabulary_size()});
-            const model_facts facts{name, weights.parameters, models.vocabulary_size()};
+            openvino_batch_model<Id> models(
+                compiled, flags.sequences,
+                {.capacity = capacity_of(flags),
+                 .window = number_in_config(paths.model, "sliding_window",
+                                            "use_sliding_window"), // a GGUF's counts positions
+                 .vocabulary = words.vocabulary_size()});
+            const model_facts facts{.name = name,
+                                    .parameters = weights.parameters,
+                                    .vocabulary = models.vocabulary_size(),
+                                    .longest_context =
+                                        number_in_config(paths.model, "max_position_embeddings")};
             const compute_facts computing{
                 weights.precision,
                 "OpenVINO " + std::string(ov::get_openvino_version().buildNumber) + ", " + device_,
@@ -265,17 +271,18 @@ private:
         }
     }
 
-    /// As the config.json in the folder of an IR tells. Windows of GGUF files count positions.
-    static std::size_t window_of(const fs::path& file) {
+    /// A field of the config.json in the folder of an IR; 0: there is none, or it is no number.
+    static std::size_t number_in_config(const fs::path& file, const char* field,
+                                        const char* unless_false = nullptr) {
         const fs::path config = file.parent_path() / "config.json";
         if (file.extension() == ".gguf" || !why_missing(config).empty())
             return 0;
         const auto fields =
             engine::parse_json(read_input(config.string(), 16), config.string(), "file");
-        const auto window = fields.find("sliding_window");
-        return window != fields.end() && window->is_number_unsigned() &&
-                       fields.value("use_sliding_window", true)
-                   ? window->get<std::size_t>()
+        const auto found = fields.find(field);
+        const bool holds = unless_false == nullptr || fields.value(unless_false, true);
+        return holds && found != fields.end() && found->is_number_unsigned()
+                   ? found->get<std::size_t>()
                    : 0;
     }
 

@@ -12,6 +12,8 @@ TEST_CASE("nothing counted gives rates of 0") {
     CHECK(counts.tokens_per_target_call() == 0.0);
     CHECK(counts.acceptance_rate() == 0.0);
     CHECK(counts.conditional_acceptance_rate() == 0.0);
+    CHECK(counts.rounds_with_draft() == 0);
+    CHECK(counts.mean_accepted_length() == 1.0);
 }
 
 TEST_CASE("rounds are counted by their verdict") {
@@ -48,4 +50,6 @@ TEST_CASE("rounds are counted by their verdict") {
     CHECK(counts.committed == 6);
     CHECK(counts.discarded == 3);
     CHECK(counts.tokens_per_target_call() == 2.0);
+    CHECK(counts.rounds_with_draft() == 2);
+    CHECK(counts.mean_accepted_length() == 1 + 6 / 2.0); // of the rounds with a draft
 }

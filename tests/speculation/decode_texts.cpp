@@ -65,6 +65,36 @@ void check_others(const decode_results& found, const decode_results& wanted) {
     }
 }
 
+TEST_CASE("run: the time to the first token is that of the first round with tokens") {
+    struct first_round : listener {
+        std::size_t tokens = 0;
+        bool round(const round_result& r) override {
+            tokens = tokens == 0 ? r.tokens.size() : tokens;
+            return true;
+        }
+    };
+    six_texts some;
+    std::vector<first_round> readers(6);
+    for (std::size_t i = 0; i < 6; ++i)
+        some.requests[i].reader = &readers[i];
+    const decode_results found = some.run(fixed(rule::slem, 2));
+    for (std::size_t i = 0; i < 6; ++i) {
+        const decode_result& text = found.texts[i];
+        CAPTURE(i, text.tokens.size());
+        CHECK(text.first_tokens == readers[i].tokens);
+        CHECK(text.time_to_first_token > 0);
+        CHECK(text.time_to_first_token < text.seconds);
+        CHECK(text.time_per_output_token() ==
+              Approx((text.seconds - text.time_to_first_token) /
+                     static_cast<double>(text.tokens.size() - readers[i].tokens)));
+    }
+    CHECK(found.texts[0].time_to_first_token < found.texts[5].time_to_first_token); // it waits
+    some.requests.resize(1);
+    some.requests[0].limits->max_tokens = 1;
+    CHECK(some.run(fixed(rule::slem, 2)).texts[0].time_per_output_token() == 0);
+    CHECK(decode_result{}.time_per_output_token() == 0);
+}
+
 TEST_CASE("run: a pass of the target that fails ends the texts in it, all others are returned") {
     for (const rule how : {rule::autoregressive, rule::slem, rule::tli_exact, rule::lookup})
         for (const std::size_t pass : {0U, 1U, 3U, 9U}) {

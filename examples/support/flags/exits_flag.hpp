@@ -21,7 +21,8 @@ struct exits_choice {
 /// What the flag's help says of its values.
 inline constexpr std::string_view exits_help =
     "where a drafter of the CPU engine with exits (\"specdec_exits\") stops: 0.7,0.6, the "
-    "confidence from which its first and second exit speak (the last one needs none), or fixed:N, "
+    "confidence from which its first and second exit are used (the last one needs none), or "
+    "fixed:N, "
     "always the N-th (default: the whole drafter)";
 
 } // namespace specdec::examples

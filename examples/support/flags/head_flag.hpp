@@ -32,7 +32,7 @@ struct head_choice {
 inline constexpr std::string_view head_help =
     "what a drafter of the CPU engine computes of its LM head: full (default); trimmed:FILE, "
     "the rows of a list of tokens (see calibrate; default for an EAGLE-style drafter with a "
-    "kept.json in its folder); adaptive:FILE, a list that follows the text; or routed:N/n, the n "
+    "kept.json in its folder); adaptive:FILE, a list that follows the output; or routed:N/n, the n "
     "likeliest of N groups of tokens, if its folder has a router.safetensors";
 
 } // namespace specdec::examples

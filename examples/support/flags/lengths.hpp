@@ -57,11 +57,11 @@ struct length_flags {
                                    s.kind == length_kind::predicted;
         if (threshold && !has_threshold)
             throw error("--stop-confidence", std::to_string(*threshold),
-                        "expected --lengths confidence, entropy or predicted beside it, not " +
+                        "expected --lengths confidence, entropy or predicted with it, not " +
                             std::string(name(s.kind)));
         if (!costs.empty() && s.kind != length_kind::automatic)
             throw error("--costs", "list",
-                        "expected --lengths auto beside it, not " + std::string(name(s.kind)));
+                        "expected --lengths auto with it, not " + std::string(name(s.kind)));
         s.threshold = threshold.value_or(s.threshold);
         if (!costs.empty())
             s.costs = costs_of(costs);
@@ -82,8 +82,8 @@ inline void add_length_flags(CLI::App& app, length_flags& f,
                "draft after a token less likely than this");
     add_number(app, "--costs", f.costs, {0, 1e9},
                "of auto lengths, instead of measuring them: a draft token, a token more for the "
-               "drafter, the target's passes over 1, 2, ... positions; with them the text of a "
-               "seed is the same again");
+               "drafter, the target's passes over 1, 2, ... positions; a seed then has the "
+               "same output again");
 }
 
 } // namespace specdec::examples

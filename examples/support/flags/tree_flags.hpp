@@ -31,9 +31,9 @@ struct tree_flags {
     [[nodiscard]] std::optional<tree_drafts> settings() const {
         if (numbers.empty()) {
             if (!siblings.empty())
-                throw error("--siblings", siblings, "expected --tree beside it");
+                throw error("--siblings", siblings, "expected --tree with it");
             if (!growth.empty())
-                throw error("--tree-growth", growth, "expected --tree beside it");
+                throw error("--tree-growth", growth, "expected --tree with it");
             return std::nullopt;
         }
         tree_drafts s;
@@ -61,8 +61,8 @@ struct tree_flags {
 /// Text that was seen before, beside a drafter.
 inline void add_lookup_flag(CLI::App& app, lookup_settings& s, const std::string& what) {
     app.add_flag("--lookup,!--no-lookup", s.beside,
-                 what + ": text that occurred before, where it promises more "
-                        "than the drafter; of a tree it is a branch");
+                 what + ": prompt lookup, where its continuation promises "
+                        "more than the drafter; of a tree it is a branch");
 }
 
 inline void add_tree_flags(CLI::App& app, tree_flags& f, const std::string& whose) {

@@ -29,6 +29,12 @@ struct comparison_settings {
         0; ///< new texts (seeds) until every row has so many; not at T = 0
 };
 
+/// What one text of a row shows about its length.
+struct text_counts {
+    std::size_t prompt = 0, tokens = 0; ///< of the prompt; of the output
+    std::uint64_t evaluated = 0, accepted = 0;
+};
+
 /// What one rule did with all prompts at one temperature.
 struct row {
     named_rule named{};
@@ -38,6 +44,10 @@ struct row {
     statistics counts;
     std::size_t texts = 0, identical = 0; ///< identical to autoregressive's
     double seconds = 0;
+    std::vector<text_counts> by_text{};
+    double first_seconds = 0; ///< to the first token, over all texts
+    double later_seconds = 0; ///< after it
+    std::size_t later_tokens = 0;
     std::uint64_t passes = 0, rows = 0; ///< of the target, over all texts
     std::vector<token_sum> surprise;    ///< by prompt: minus log p of the text under the target
     grouping_counts grouping;
@@ -47,6 +57,14 @@ struct row {
 
     [[nodiscard]] double tokens_per_second() const {
         return static_cast<double>(counts.committed) / seconds;
+    }
+    /// Mean seconds from the beginning to the first token.
+    [[nodiscard]] double time_to_first_token() const {
+        return texts == 0 ? 0.0 : first_seconds / static_cast<double>(texts);
+    }
+    /// Mean seconds for each token after the first round.
+    [[nodiscard]] double time_per_output_token() const {
+        return later_tokens == 0 ? 0.0 : later_seconds / static_cast<double>(later_tokens);
     }
     /// Of the drafter a target call: draft tokens, and what deciding took of it (slrs, merge,
     /// coupled-spelling).
@@ -90,7 +108,14 @@ inline void add(grouping_counts& to, const grouping_counts& from) {
 }
 
 /// Adds what came of a text.
-inline void add(row& r, const decode_result& text, bool identical) {
+inline void add(row& r, const decode_result& text, std::size_t prompt, bool identical) {
+    const std::size_t tokens = text.tokens.size();
+    r.by_text.push_back({prompt, tokens, text.counts.evaluated, text.counts.accepted});
+    r.first_seconds += text.time_to_first_token;
+    if (tokens > text.first_tokens) {
+        r.later_seconds += text.seconds - text.time_to_first_token;
+        r.later_tokens += tokens - text.first_tokens;
+    }
     for (const std::size_t n : text.extra_forwards) {
         if (r.extra_forwards.size() <= n)
             r.extra_forwards.resize(n + 1);
@@ -236,7 +261,8 @@ inline void compare_rules(
                 for (std::size_t i = 0; i < texts.size(); ++i) {
                     const decode_result& text = results[k].texts[i];
                     made(rows[k], prompts[first + i], text);
-                    add(rows[k], text, text.tokens == plain.texts[i].tokens);
+                    add(rows[k], text, texts[i].prompt.size(),
+                        text.tokens == plain.texts[i].tokens);
                     token_sum& group = rows[k].surprise[first + i];
                     const bool known = k > 0 && text.tokens == results[0].texts[i].tokens;
                     const double sum =
@@ -279,6 +305,20 @@ inline constexpr std::size_t fewest_prompts = 8;
     return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }
 
+/// How many times as fast as autoregressive decoding a row is: as a whole, to the first token, and
+/// for each token after it. 0 where either has none.
+[[nodiscard]] inline double speed_up(const row& r, const row& plain) {
+    return r.tokens_per_second() / plain.tokens_per_second();
+}
+[[nodiscard]] inline double first_token_speed_up(const row& r, const row& plain) {
+    const double own = r.time_to_first_token();
+    return own > 0 ? plain.time_to_first_token() / own : 0.0;
+}
+[[nodiscard]] inline double output_token_speed_up(const row& r, const row& plain) {
+    const double own = r.time_per_output_token();
+    return own > 0 ? plain.time_per_output_token() / own : 0.0;
+}
+
 /// One object a row.
 [[nodiscard]] inline ordered_json to_json(const row& r, const row& autoregressive,
                                           const comparison_settings& settings,
@@ -307,7 +347,11 @@ inline constexpr std::size_t fewest_prompts = 8;
         {"drafter_forwards_per_target_call", r.forwards_a_call()},
         {"drafter_relative_size", size ? ordered_json(*size) : ordered_json()},
         {"mbsu", mbsu ? ordered_json(*mbsu) : ordered_json()},
-        {"speedup", r.tokens_per_second() / autoregressive.tokens_per_second()},
+        {"speedup", speed_up(r, autoregressive)},
+        {"time_to_first_token", r.time_to_first_token()},
+        {"time_to_first_token_speedup", first_token_speed_up(r, autoregressive)},
+        {"time_per_output_token", r.time_per_output_token()},
+        {"time_per_output_token_speedup", output_token_speed_up(r, autoregressive)},
         {"identical_text", temperature > 0 ? ordered_json() : ordered_json(r.identical == r.texts)},
         {"nll", number_or_null(nll.value)},
         {"nll_stderr", number_or_null(nll.error)},

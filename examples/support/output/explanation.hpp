@@ -14,17 +14,19 @@
 /// measured and given.
 namespace specdec::examples {
 
-/// The text in lines of at most `width` bytes, broken at spaces, all but the first indented.
-[[nodiscard]] inline std::string wrapped(const std::string& text, std::size_t width = 100) {
+/// The text in lines of at most `width` bytes, broken at spaces; all but the first begin with
+/// `indent`.
+[[nodiscard]] inline std::string wrapped(const std::string& text, std::size_t width = 100,
+                                         const std::string& indent = "  ") {
     std::string out;
-    for (std::size_t begin = 0, room = width; begin < text.size(); room = width - 2) {
+    for (std::size_t begin = 0, room = width; begin < text.size(); room = width - indent.size()) {
         std::size_t end = text.size();
         if (end - begin > room) {
             end = text.rfind(' ', begin + room);
             if (end == std::string::npos || end <= begin) // a word that fills a line
                 end = std::min(text.find(' ', begin), text.size());
         }
-        out += (begin == 0 ? "" : "\n  ") + text.substr(begin, end - begin);
+        out += (begin == 0 ? "" : "\n" + indent) + text.substr(begin, end - begin);
         begin = end + 1;
     }
     return out;
@@ -82,9 +84,6 @@ namespace specdec::examples {
     return r.forwards_a_call() / r.counts.proposed_a_call();
 }
 
-[[nodiscard]] inline double speed_up(const row& r, const row& plain) {
-    return r.tokens_per_second() / plain.tokens_per_second();
-}
 /// How many times as long as plain decoding's a round is.
 [[nodiscard]] inline double round_length(const row& r, const row& plain) {
     const auto a_round = [](const row& x) {

@@ -47,18 +47,33 @@ inline void add(statistics& to, const statistics& from) {
     return s.evaluated == 0 ? ordered_json() : ordered_json(s.conditional_acceptance_rate());
 }
 
-/// What happened in the rounds of some texts.
-[[nodiscard]] inline ordered_json to_json(const statistics& s) {
-    ordered_json by_position = ordered_json::array();
+/// Null where no round had a draft.
+[[nodiscard]] inline ordered_json mean_accepted_length(const statistics& s) {
+    return s.rounds_with_draft() == 0 ? ordered_json() : ordered_json(s.mean_accepted_length());
+}
+
+/// [i] The conditional acceptance rate of the i-th proposal of a draft, as far as any was verified.
+[[nodiscard]] inline std::vector<double> acceptance_by_position(const statistics& s) {
+    std::vector<double> rates;
     for (std::size_t i = 0; i < s.evaluated_at.size() && s.evaluated_at[i] > 0; ++i)
-        by_position.push_back(static_cast<double>(s.accepted_at[i]) /
-                              static_cast<double>(s.evaluated_at[i]));
+        rates.push_back(static_cast<double>(s.accepted_at[i]) /
+                        static_cast<double>(s.evaluated_at[i]));
+    return rates;
+}
+/// Rounds without a draft by the names of their reasons, of those that occurred.
+[[nodiscard]] inline ordered_json rounds_without_draft(const statistics& s) {
     ordered_json without = ordered_json::object();
     for (std::size_t i = 1; i < no_draft_reasons; ++i)
         if (s.without_draft[i] > 0)
             without[std::string(name(static_cast<no_draft>(i)))] = s.without_draft[i];
+    return without;
+}
+
+/// What happened in the rounds of some texts.
+[[nodiscard]] inline ordered_json to_json(const statistics& s) {
     return {{"target_calls", s.rounds},
             {"tokens_per_target_call", s.tokens_per_target_call()},
+            {"mean_accepted_length", mean_accepted_length(s)},
             {"draft_tokens", s.draft_tokens},
             {"proposed", s.proposed},
             {"rounds_by_proposals", s.rounds_by_proposals},
@@ -66,14 +81,14 @@ inline void add(statistics& to, const statistics& from) {
             {"accepted", s.accepted},
             {"acceptance_rate", acceptance_rate(s)},
             {"conditional_acceptance_rate", conditional_acceptance_rate(s)},
-            {"conditional_acceptance_by_position", by_position},
+            {"conditional_acceptance_by_position", acceptance_by_position(s)},
             {"looked_up", s.looked_up},
             {"looked_up_accepted", s.looked_up_accepted},
             {"corrected", s.corrected},
             {"free", s.free},
             {"residual", s.residual},
             {"discarded", s.discarded},
-            {"rounds_without_draft", without},
+            {"rounds_without_draft", rounds_without_draft(s)},
             {"draft_seconds", s.draft_seconds},
             {"target_seconds", s.target_seconds},
             {"verify_seconds", s.verify_seconds}};

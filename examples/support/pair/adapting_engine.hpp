@@ -34,7 +34,7 @@ public:
                                     const std::optional<side_paths>& drafter,
                                     const model_flags& flags) const override {
         if (!drafter)
-            throw error("--drafter", "path", "expected a drafter, there is none");
+            throw error("--drafter", "path", "expected a drafter, found none");
         read_ = {target.model, drafter->model};
         if (inner_->needs_target(*drafter)) {
             loaded_sides sides = inner_->load(target, drafter, flags);

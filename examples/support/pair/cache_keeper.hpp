@@ -15,7 +15,7 @@ namespace specdec::examples {
 inline void expect_use_of_cache(const cache_settings& cache, bool used) {
     if (used)
         return;
-    const char* const wanted = "expected a rule that has n-grams beside it: merge";
+    const char* const wanted = "expected a rule that has n-grams with it: merge";
     const cache_settings usual;
     if (!cache.file.empty())
         throw error("--cache", cache.file, wanted);

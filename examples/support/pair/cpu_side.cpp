@@ -80,7 +80,7 @@ void require_own_tokenizer(const side_paths& paths, std::size_t rows, std::size_
     if (tokens < rows - rows / 8)
         throw error(paths.tokenizer.string(), "vocabulary",
                     "expected about the " + std::to_string(rows) + " tokens that " +
-                        paths.model.string() + " has rows for, got " + std::to_string(tokens));
+                        paths.model.string() + " has rows for, found " + std::to_string(tokens));
 }
 
 /// The caches of contexts that no machine of this size can hold are refused: the system would end
@@ -109,6 +109,10 @@ std::string name_of(const fs::path& model) {
     return file.empty() ? model.parent_path().filename().string() : file;
 }
 
+std::size_t longest_context(const engine::model_config& c) {
+    return std::min(c.context, c.window);
+}
+
 /// A model and its tokenizer, as their files have them.
 struct loaded_files {
     std::string name;
@@ -117,7 +121,11 @@ struct loaded_files {
     engine::cache_type cache; ///< that was asked for
 
     [[nodiscard]] model_facts facts() const {
-        return {name, engine.parameters(), engine.vocabulary_size(), engine.forward_bytes()};
+        return {.name = name,
+                .parameters = engine.parameters(),
+                .vocabulary = engine.vocabulary_size(),
+                .forward_bytes = engine.forward_bytes(),
+                .longest_context = longest_context(engine.config())};
     }
     [[nodiscard]] compute_facts computing() const {
         std::string numbers(engine.weights_name());
@@ -250,7 +258,7 @@ side<Id> load_cpu_side(const side_paths& paths, const cpu_flags& flags,
     if constexpr (std::same_as<Id, draft_id>) {
         if (!flags.exits.asked.empty()) {
             if (head.partial())
-                throw error("--head", head.asked, "expected full beside --exits");
+                throw error("--head", head.asked, "expected full with --exits");
             any_batch_model<Id> models =
                 with_exits(files.engine, sequences, flags.exits, paths, facts);
             return files.side_of<Id>(std::move(models), facts, computing);
@@ -304,8 +312,11 @@ feature_drafter_side make_feature_drafter(const side_paths& drafter,
         own, files.engine,
         {.sequences = sequences,
          .capacity = engine::feature_body::default_capacity(own.files.config, capacity)});
-    model_facts facts{name_of(drafter.model), body.parameters(), files.engine.vocabulary_size(),
-                      body.forward_bytes()};
+    model_facts facts{.name = name_of(drafter.model),
+                      .parameters = body.parameters(),
+                      .vocabulary = files.engine.vocabulary_size(),
+                      .forward_bytes = body.forward_bytes(),
+                      .longest_context = longest_context(own.files.config)};
     const bool own_head = body.kept() != nullptr;
     const head_choice head = own_head ? asked_head : default_head(asked_head, drafter);
     facts.default_head = head.partial() && !asked_head.partial();

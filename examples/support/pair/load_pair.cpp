@@ -51,7 +51,7 @@ pair_paths paths_of(const program_engine& e, const model_flags& flags) {
         !flags.target.empty() && flags.drafter.empty() && flags.models.empty();
     const bool none = flags.no_drafter || flags.drafter == "none" || recycles(flags);
     if (flags.no_drafter && !flags.drafter.empty() && flags.drafter != "none")
-        throw error("--drafter", flags.drafter, "expected nothing beside --no-drafter");
+        throw error("--drafter", flags.drafter, "expected nothing with --no-drafter");
     if (!none && !own_target_alone) {
         paths.drafter =
             e.find(path(flags.drafter, known->drafter), flags.drafter_tokenizer, "drafter");
@@ -61,13 +61,13 @@ pair_paths paths_of(const program_engine& e, const model_flags& flags) {
         return paths;
     }
     if (flags.head.partial())
-        throw error("--head", flags.head.asked, "expected a drafter beside it, there is none");
+        throw error("--head", flags.head.asked, "expected a drafter with it, found none");
     if (flags.counts.any())
-        throw error("--counts", flags.counts.asked, "expected a drafter beside it, there is none");
+        throw error("--counts", flags.counts.asked, "expected a drafter with it, found none");
     for (const auto& [flag, value] : {std::pair("--drafter-tokenizer", &flags.drafter_tokenizer),
                                       std::pair("--equivalences", &flags.equivalences)})
         if (!value->empty())
-            throw error(flag, *value, "expected a drafter beside it, there is none");
+            throw error(flag, *value, "expected a drafter with it, found none");
     return paths;
 }
 
@@ -151,7 +151,7 @@ loaded_pair load_pair(const program_engine& e, const model_flags& flags) {
 loaded_pair load_drafter_alone(const program_engine& e, const model_flags& flags) {
     const pair_paths paths = paths_of(e, flags);
     if (!paths.drafter)
-        throw error("--drafter", "path", "expected a drafter, there is none");
+        throw error("--drafter", "path", "expected a drafter, found none");
     if (flags.head.partial())
         throw error("--head", flags.head.asked, "expected full for a drafter alone");
     if (flags.counts.any())

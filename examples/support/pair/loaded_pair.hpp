@@ -28,6 +28,9 @@ struct model_facts {
     std::size_t forward_bytes = 0;
     std::size_t head_tokens = 0; ///< that a part of the head computes; 0: all of it is computed
     bool default_head = false;   ///< that part is the list beside the drafter, which nobody named
+    /// The longest context that its file names; 0: it names none. A model may have been trained on
+    /// shorter texts.
+    std::size_t longest_context = 0;
     /// Rows that each of its exits gave so far, the model's own; empty: it has none.
     std::span<const std::uint64_t> exit_rows{};
 };
@@ -98,7 +101,7 @@ struct loaded_pair {
 /// What a pair lacks to follow a rule that does not apply to it, for errors.
 [[nodiscard]] inline std::string what_lacks(const decoder& pair, rule r) {
     if (pair.map() == nullptr)
-        return "expected a drafter, there is none";
+        return "expected a drafter, found none";
     return takes_equal_vocabularies(r)
                ? "expected a drafter with the target's vocabulary"
                : "expected `identity`: the drafter reads the target's features";

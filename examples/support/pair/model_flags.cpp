@@ -44,22 +44,23 @@ void add_model_flags(CLI::App& app, model_flags& f, program_engine& e) {
     app.add_option_function<std::string>(
            "--counts", [&f](const std::string& asked) { f.counts = counts_of(asked); },
            "mix the drafter's distribution with counts of what followed the same tokens before: of "
-           "the text "
-           "itself (own) or of all texts, too (shared, or shared:FILE, which is read if it exists "
-           "and written at the end; with slrs and merge one text at a time); none (default)")
+           "the output "
+           "itself (own) or of all outputs, too (shared, or shared:FILE, which is read if it "
+           "exists "
+           "and written at the end; with slrs and merge one request at a time); none (default)")
         ->group(group);
     app.add_flag("--no-drafter", f.no_drafter, "load no drafter")->group(group);
     add_number(app, "--threads", f.threads, any_threads(), "at most one a core (default: that)")
         ->group(group);
     add_number(
         app, "--context", f.context, {0, 1 << 20},
-        "most tokens of prompt and text (default: what the target was made for, at most 4096)")
+        "most tokens of prompt and output (default: what the target was made for, at most 4096)")
         ->group(group);
     CLI::Option* const chat =
         app.add_flag("--chat", f.chat,
                      "prompts are questions, in the target's chat form (default for smollm2)")
             ->group(group);
-    app.add_flag("--no-chat", f.no_chat, "prompts are texts to continue")
+    app.add_flag("--no-chat", f.no_chat, "prompts are continued as they are")
         ->group(group)
         ->excludes(chat);
     option("--cache", f.cache.file,

@@ -24,7 +24,7 @@ inline void refuse_open_ends(const CLI::App& app, int argc, const char* const* a
             continue;
         const std::string flag(text.substr(0, text.size() - 1));
         if (app.get_option_no_throw(flag) != nullptr)
-            throw CLI::ValidationError(flag, "expected a value behind =");
+            throw CLI::ValidationError(flag, "expected a value after =");
     }
 }
 

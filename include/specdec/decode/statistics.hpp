@@ -66,7 +66,7 @@ struct statistics {
         rounds_by_proposals.assign(places + 1, 0);
     }
 
-    /// Proposals of a round that were looked up, and those of them that were kept.
+    /// Proposals of a round that were looked up, and those of them that were accepted.
     struct found {
         std::size_t proposed = 0, accepted = 0;
     };
@@ -103,6 +103,20 @@ struct statistics {
     /// Proposed target tokens per target pass; 0 before the first pass.
     [[nodiscard]] double proposed_a_call() const {
         return rounds == 0 ? 0.0 : static_cast<double>(proposed) / static_cast<double>(rounds);
+    }
+    /// Rounds with at least one proposal.
+    [[nodiscard]] std::uint64_t rounds_with_draft() const {
+        std::uint64_t n = rounds;
+        for (const std::uint64_t without : without_draft)
+            n -= without;
+        return n;
+    }
+    /// Mean accepted length: 1 + accepted / rounds with a draft, as vLLM's mean acceptance length;
+    /// 1 before the first draft. It is what a draft gains, also if many rounds have none, and it
+    /// counts the target's own token, also if the output ends before that.
+    [[nodiscard]] double mean_accepted_length() const {
+        const std::uint64_t n = rounds_with_draft();
+        return n == 0 ? 1.0 : 1 + static_cast<double>(accepted) / static_cast<double>(n);
     }
     /// Accepted / proposed; 0 before the first proposal. Proposals after the first rejected one
     /// count as not accepted, as in vLLM and llama.cpp. In a tree every node is a proposal.

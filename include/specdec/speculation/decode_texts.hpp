@@ -62,6 +62,8 @@ template <class Open>
     struct seat {
         std::size_t text = 0; // which of the texts
         std::unique_ptr<speculative_text> run;
+        double first_seconds = 0; // to its first tokens; 0: it has none
+        std::size_t first_tokens = 0;
     };
     const left_context left =
         settings.carry.contexts ? left_context::reused : left_context::dropped;
@@ -77,12 +79,17 @@ template <class Open>
     std::size_t next = 0; // texts that were tried to begin
     const auto end = [&](seat& x) {
         results.texts[x.text] = x.run->result();
-        results.texts[x.text].seconds = clock() - begin;
+        decode_result& result = results.texts[x.text];
+        result.seconds = clock() - begin;
+        result.time_to_first_token = x.first_seconds;
+        result.first_tokens = x.first_tokens;
         together.leave(*x.run);
         x.run.reset();
     };
     const auto begin_text = [&](seat& x) {
         x.run = open(texts[x.text]);
+        x.first_seconds = 0;
+        x.first_tokens = 0;
         together.join(*x.run, left);
     };
     // Does act(). What it throws ends x's text or, if x is null, the text of the batch that threw
@@ -121,8 +128,18 @@ template <class Open>
             }
         }
     };
-    for (take_seats(); together.texts() > 0; take_seats())
+    const auto note_first_tokens = [&] {
+        for (seat& x : seats) {
+            if (!x.run || x.first_tokens > 0)
+                continue;
+            x.first_tokens = x.run->tokens().size() - texts[x.text].prompt.size();
+            x.first_seconds = x.first_tokens > 0 ? clock() - begin : 0;
+        }
+    };
+    for (take_seats(); together.texts() > 0; take_seats()) {
         attempt(nullptr, [&] { (void)together.round(); });
+        note_first_tokens();
+    }
     std::size_t failed = 0;
     for (const decode_result& text : results.texts)
         failed += text.finish == finish_reason::failed ? 1U : 0U;

@@ -174,6 +174,12 @@ struct decode_result {
     /// Seconds from the start of the run to the end of this output, with the prompt and without
     /// loading. Requests that are decoded side by side count the time of the others, too.
     double seconds = 0;
+    /// Time to first token: seconds from the start of the run to the end of the round that
+    /// committed the first tokens of this output. 0: there are none, or the caller makes the
+    /// target's passes (decoder::open).
+    double time_to_first_token = 0;
+    /// The tokens which that round committed.
+    std::size_t first_tokens = 0;
     /// [rounds] Passes of the drafter that verification took. Empty unless the rule is `slrs`,
     /// `merge` or `coupled_spelling`.
     std::vector<std::size_t> extra_forwards{};
@@ -190,6 +196,15 @@ struct decode_result {
     std::string error{};
     /// That exception, to be thrown again; else null.
     std::exception_ptr thrown{};
+
+    /// Time per output token: seconds for each token after the first round. 0: there are none. If
+    /// the first round committed one token, it is (seconds - time to first token) / (tokens - 1).
+    [[nodiscard]] double time_per_output_token() const {
+        const std::size_t later = tokens.size() - first_tokens;
+        return first_tokens == 0 || later == 0
+                   ? 0.0
+                   : (seconds - time_to_first_token) / static_cast<double>(later);
+    }
 };
 
 /// The outputs of several requests.
