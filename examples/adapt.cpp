@@ -522,25 +522,27 @@ int main(int argc, char** argv) {
     f.decoding.sampling.temperature = 0;
     f.decoding.limits.max_tokens = 128;
     f.draft_length = 4;
-    app.add_option("--task", f.tasks,
-                   "NAME=FILE, one prompt a line; 60 % are learnt from, in this order, the others "
-                   "measured with (default: those of models/prompts/tasks)")
+    app.add_option(
+           "--task", f.tasks,
+           "NAME=FILE, one prompt per line; the drafter is trained on the first 60 %, in this "
+           "order, and measured on the others (default: those of models/prompts/tasks)")
         ->take_all()
         ->allow_extra_args(false);
     app.add_option("--other", f.others,
-                   "NAME=FILE, a kind of which nothing is served: its last 40 % are measured with")
+                   "NAME=FILE, prompts of which none is served: the last 40 % are for measuring")
         ->take_all()
         ->allow_extra_args(false);
     add_number(app, "--limit", f.limit, any_count, "only the first prompts of a task (0: all)");
     add_number(app, "--tokens", f.tokens, any_count,
                "served a task, from its first prompt again where they end (default: 20000)");
-    add_number(app, "--window", f.window, {1, 1 << 30}, "tokens a line (default: 1000)");
+    add_number(app, "--window", f.window, {1, 1 << 30}, "tokens per line (default: 1000)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20},
-               "a text (default: 128)");
+               "of an output (default: 128)");
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
                        " (default: tli, or identity for an EAGLE-style drafter)");
-    add_number(app, "--draft-length", f.draft_length, {0, 64}, "draft tokens a round (default: 4)");
+    add_number(app, "--draft-length", f.draft_length, {0, 64},
+               "draft tokens per round (default: 4)");
     add_length_flags(app, f.lengths, "fixed");
     CLI::Option* const head = app.add_option(
         "--acceptance-head", f.head,
@@ -570,23 +572,26 @@ int main(int argc, char** argv) {
                "pulls weights to those they began with, by this many rates a step (default: 0; of "
                "all weights of an EAGLE-style drafter 400)")
         ->group(group);
-    add_number(app, "--batch", f.learner.sequences, {1, 64}, "texts an update (default: 2)")
+    add_number(app, "--batch", f.learner.sequences, {1, 64},
+               "training examples per update (default: 2)")
         ->group(group);
     add_number(app, "--replayed", f.online.replayed, {0, 63},
-               "of them drawn from all earlier ones (default: 1)")
+               "of them drawn from earlier training examples (default: 1)")
         ->group(group);
-    add_number(
-        app, "--remembered", f.remembered, {1, std::size_t{1} << 40},
-        "draft tokens of the texts that are replayed (default: 262144, 70 MB when full; with "
-        "features 32768, 90 MB)")
+    add_number(app, "--remembered", f.remembered, {1, std::size_t{1} << 40},
+               "draft tokens of the training examples that are kept for replay (default: 262144, "
+               "70 MB when full; with "
+               "features 32768, 90 MB)")
         ->group(group);
     app.add_option("--chains", f.chains,
-                   "of an EAGLE-style drafter: what it is trained on, the drafts that rounds made "
+                   "of an EAGLE-style drafter, the training examples: the drafts that rounds made "
                    "(drafted, default), or every:N, drafts from every N-th token on")
         ->group(group);
-    add_number(app, "--depth", f.depth, {1, 16}, "its longest draft in training (default: 4)")
+    add_number(app, "--depth", f.depth, {1, 16},
+               "the longest draft that it is trained on (default: 4)")
         ->group(group);
-    add_number(app, "--every", f.online.every, any_count, "new rows before an update (default: 64)")
+    add_number(app, "--every", f.online.every, any_count,
+               "new training positions before an update (default: 64)")
         ->group(group);
     add_number(app, "--budget", f.online.budget, any_share,
                "most of the time that updates take (default: 0.1; 0: none; 1: no limit)")
@@ -600,7 +605,7 @@ int main(int argc, char** argv) {
                    "has its products, else f32)")
         ->group(group);
     add_number(app, "--behind-rejected", f.behind_rejected, {0, 16},
-               "rows of a round after a rejected token that it is trained on (default: 0)")
+               "positions of a round after a rejected token that it learns from (default: 0)")
         ->group(group);
     app.add_option(
            "--save", f.save,
@@ -608,7 +613,7 @@ int main(int argc, char** argv) {
            "--adapter takes; and what --resume goes on from")
         ->group(group);
     add_number(app, "--save-every", f.save_every, any_count,
-               "save after so many tokens, too (0: at the end)")
+               "save after so many tokens, too (0: only at the end)")
         ->group(group);
     app.add_option("--resume", f.resume, "a folder of --save")->group(group);
     add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,
@@ -619,7 +624,7 @@ int main(int argc, char** argv) {
         ->group("Sampling");
     add_cutoff_flags(app, f.decoding.sampling);
     add_number(app, "--seed", f.decoding.seed, any_seed, "default: 0")->group("Sampling");
-    app.add_flag("--json", f.json, "print one JSON object a line");
+    app.add_flag("--json", f.json, "print one JSON object per line");
     app.add_option("--svg", f.svg, "a file for the curve");
     add_model_flags(app, f.models, e);
     return run_program(app, argc, argv, [&] {

@@ -325,19 +325,20 @@ int main(int argc, char** argv) {
     f.models.context = 768;
     f.decoding.sampling.temperature = 0;
     f.decoding.limits.max_tokens = 160;
-    app.add_option("--prompts", f.prompts, "a file of JSON objects, one a line, each with a prompt")
+    app.add_option("--prompts", f.prompts,
+                   "a file of JSON objects, one per line, each with a prompt")
         ->required();
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
-                       " (default: slem, so that a seed's text does not depend on the drafter)");
+                       " (default: slem, so that a seed's output does not depend on the drafter)");
     app.add_option("-o,--out", f.out, "a file: the answers, added after what is there")->required();
     add_number(app, "--sequences", f.models.sequences, {1, 64}, "side by side (default: 16)");
     add_number(app, "--at-once", f.at_once, {1, 1 << 16},
                "questions that are answered before the file is written to (default: 512)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, most_tokens},
-               "where a line does not say it (default: 160)");
+               "for lines without one (default: 160)");
     add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,
-               "where a line does not say it (default: 0)");
+               "for lines without one (default: 0)");
     add_number(app, "--seed", f.decoding.seed, any_seed, "default: 0");
     add_model_flags(app, f.models, *e);
     return run_program(app, argc, argv, [&] { run(f, *e); });

@@ -226,7 +226,7 @@ void require_consistent(const flags& f) {
                     "expected none: with --source " + f.source + " the model writes the text");
     if (raw)
         expect_none(f.of_writing,
-                    "expected --source target or drafter beside it: of --text nothing is written");
+                    "expected --source target or drafter with it: of --text nothing is written");
     if (!f.out.empty() && !f.most && !f.share && !f.at_least)
         throw error("--out", f.out,
                     "expected --top-k, --top-p or --min-count, which choose a list");
@@ -249,7 +249,7 @@ void run(const flags& f, const program_engine& e) {
         expect_none(f.of_pairs, "expected none: the drafter is loaded alone");
     const loaded_pair loaded = alone ? load_drafter_alone(e, f.models) : load_pair(e, f.models);
     if (!alone && !loaded.facts.drafter)
-        throw error("--drafter", "path", "expected a drafter, there is none");
+        throw error("--drafter", "path", "expected a drafter, found none");
     const model_facts& drafter = alone ? loaded.facts.target : *loaded.facts.drafter;
     const drafter_words words(*loaded, alone);
     const frequencies check = count_files(f.checks, words, "--check");
@@ -264,8 +264,8 @@ void run(const flags& f, const program_engine& e) {
     if (!f.counted_only)
         stay = tokens_that_stay(words.table());
     const auto chosen = chosen_list(f, counts, stay);
-    std::printf("drafter  %s, %zu tokens, %zu of them always kept\n", visible(drafter.name).c_str(),
-                counts.vocabulary_size(), stay.size());
+    std::printf("drafter  %s, %zu tokens, %zu of them always in the list\n",
+                visible(drafter.name).c_str(), counts.vocabulary_size(), stay.size());
     print_counted("counted", counts,
                   f.source == "raw"
                       ? joined(f.texts)
@@ -305,19 +305,21 @@ int main(int argc, char** argv) {
                    "what is counted: raw (default: the files of --text), target or drafter (what "
                    "that model writes after --prompts)")
         ->check(CLI::IsMember({"raw", "target", "drafter"}));
-    files("--text", f.texts,
-          "a file to count, of any size: a text, or a *.jsonl with a \"text\" a line; may be given "
-          "several times");
+    files(
+        "--text", f.texts,
+        "a file to count, of any size: a text, or a *.jsonl with a \"text\" per line; may be given "
+        "several times");
     files("--check", f.checks,
           "a file that is not counted: how much of it the lists cover; may be given several times");
     app.add_option("--prompts", f.prompts,
-                   "a file, one prompt a line (default: models/prompts/docs.txt; smollm2.txt for "
+                   "a file, one prompt per line (default: models/prompts/docs.txt; smollm2.txt for "
                    "chat)");
     add_number(app, "--limit", f.limit, any_count, "only the first prompts (default, 0: all)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20},
-               "a text (default: 128)");
+               "of an output (default: 128)");
     add_number(app, "--sequences", f.models.sequences, {1, 64},
-               "texts side by side (default: 1); needs memory for so many contexts, see --context");
+               "sequences that share passes (default: 1); needs memory for so many contexts, see "
+               "--context");
     const char* group = "List";
     CLI::Option* const most =
         add_number(app, "--top-k", f.most, {1, any_count.high}, "keep the k most frequent tokens");

@@ -104,7 +104,7 @@ void run(flags f, const program_engine& e) {
                                                          : pair->rule_for(f.decoding);
     const std::string name(about(*f.decoding.rule).name);
     if (f.decoding.rule == rule::autoregressive) {
-        expect_none(f.of_drafts, "expected nothing beside --rule autoregressive");
+        expect_none(f.of_drafts, "expected none with --rule autoregressive");
         f.draft_lengths = {0};
         f.automatic = false;
     }
@@ -112,7 +112,7 @@ void run(flags f, const program_engine& e) {
         throw error("--rule", name, what_lacks(*pair, *f.decoding.rule));
     if (tree && !can_draft_trees(*f.decoding.rule))
         throw error("--tree", name,
-                    "expected a rule that drafts trees beside it: " + rule_names(can_draft_trees));
+                    "expected a rule that drafts trees with it: " + rule_names(can_draft_trees));
     if (f.decoding.lookup.beside && !takes_drafter(*f.decoding.rule))
         throw error("--lookup", name, "expected a rule that drafts with a model");
     expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
@@ -124,16 +124,17 @@ void run(flags f, const program_engine& e) {
 
     auto keeper = cache_keeper(pair);
     const interrupt_guard guard;
-    std::printf("%s, %zu sequences, at most %zu tokens a text, T = %g, %s (%s), %s, rule %s\n\n",
-                counted(prompts.size(), "prompt").c_str(), pair->sequences(),
-                f.decoding.limits.max_tokens, static_cast<double>(f.decoding.sampling.temperature),
-                facts.computing.precision.c_str(), facts.computing.kernel.c_str(),
-                counted(facts.computing.threads, "thread").c_str(), name.c_str());
+    std::printf(
+        "%s, %zu sequences, at most %zu tokens per output, T = %g, %s (%s), %s, rule %s\n\n",
+        counted(prompts.size(), "prompt").c_str(), pair->sequences(), f.decoding.limits.max_tokens,
+        static_cast<double>(f.decoding.sampling.temperature), facts.computing.precision.c_str(),
+        facts.computing.kernel.c_str(), counted(facts.computing.threads, "thread").c_str(),
+        name.c_str());
     std::printf("%5s | %-24s | %-37s | %-55s | %6s  %s\n", "draft", "one after the other",
                 "side by side, draft in turns", "side by side, draft together", "", "text");
     std::printf("%5s | %10s %13s | %10s %17s %8s | %10s %13s %11s %18s | %6s  %s\n", "len.",
-                "tokens / s", "tokens a call", "tokens / s", "drafter's passes", "drafting",
-                "tokens / s", "tokens a pass", "rows a pass", "drafter's passes", "times",
+                "tokens / s", "tokens / pass", "tokens / s", "drafter's passes", "drafting",
+                "tokens / s", "tokens / pass", "pos. / pass", "drafter's passes", "times",
                 "identical");
     const auto keep_shortest = [](outcome& best, const outcome& now) {
         if (best.seconds == 0 || now.seconds < best.seconds)
@@ -190,7 +191,7 @@ void run(flags f, const program_engine& e) {
         keep_shortest(prompts_alone, one);
         keep_shortest(prompts_together, all);
     }
-    std::printf("\nIn all times: the prompts and a token behind each, %.3f s one after the other, "
+    std::printf("\nIn all times: the prompts and one token after each, %.3f s one after the other, "
                 "%.3f s side by side.",
                 prompts_alone.seconds, prompts_together.seconds);
     std::printf(
@@ -203,8 +204,9 @@ void run(flags f, const program_engine& e) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Texts side by side in one target, against the same texts one after the other.",
-                 std::filesystem::path(argv[0]).filename().string());
+    CLI::App app(
+        "Decodes several sequences in one pass of the target, compared with the same ones in turn.",
+        std::filesystem::path(argv[0]).filename().string());
     flags f;
     const std::unique_ptr<program_engine> e = make_engine();
     f.models.sequences = 8;
@@ -213,9 +215,9 @@ int main(int argc, char** argv) {
     f.decoding.limits.max_tokens = 64;
     add_number(app, "--sequences", f.models.sequences, {1, 64}, "side by side (default: 8)");
     add_number(app, "--draft-lengths", f.draft_lengths, {0, 64}, "default: 0,1,2,3,4");
-    app.add_flag("--automatic", f.automatic, "a row more, whose drafts are as long as pays");
+    app.add_flag("--automatic", f.automatic, "a further row with automatic draft lengths");
     add_tree_flags(app, f.tree, "a last row, whose drafts branch");
-    add_lookup_flag(app, f.decoding.lookup, "look up with the drafter");
+    add_lookup_flag(app, f.decoding.lookup, "look up in addition to the drafter");
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
                        " (default: slem, above temperature 0 tli, with one vocabulary identity, "
@@ -224,7 +226,7 @@ int main(int argc, char** argv) {
     add_number(app, "--limit", f.limit, any_count,
                "only the first prompts (default: 24, for chat 8; 0: all)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 16},
-               "a text (default: 64)");
+               "of an output (default: 64)");
     add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,
                "default: 0");
     add_number(app, "--repeats", f.repeats, {1, 100}, "the shortest time counts (default: 3)");

@@ -317,7 +317,7 @@ def ours(engine, program, args, flags):
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--pair", choices=PAIRS, default="docs")
-    p.add_argument("--prompts", type=Path, help="a file, one prompt a line (default: the pair's own)")
+    p.add_argument("--prompts", type=Path, help="a file, one prompt per line (default: the pair's own)")
     p.add_argument("--limit", type=int, default=24, help="only the first prompts; 0: all")
     p.add_argument("--max-tokens", type=int, default=64)
     p.add_argument("--threads", type=int, default=os.cpu_count())

@@ -333,10 +333,10 @@ class Library:
                     header.fail(at, "the end of this call")
                 if call[1] == "fail" and len(arguments) != 3:
                     if not self.called(header, at, "fail", arguments):
-                        header.fail(at, f"fail(source, field, expected), got {len(arguments)} arguments")
+                        header.fail(at, f"fail(source, field, expected), found {len(arguments)} arguments")
                     continue  # the function of this name is read at its own error
                 if len(arguments) not in (1, 3):
-                    header.fail(at, f"error(source, field, expected) or error(text), got {len(arguments)} arguments")
+                    header.fail(at, f"error(source, field, expected) or error(text), found {len(arguments)} arguments")
                 for ways in itertools.product(*(self.read(argument, header, at) for argument in arguments)):
                     yield from self.rows(list(ways) if len(ways) == 3 else self.columns_of(ways[0], header, at), header, at)
 

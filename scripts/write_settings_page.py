@@ -126,7 +126,7 @@ class Header:
             elif field := re.fullmatch(r"([\w:][\w:<>, *&]*)(?<!,) (\w+)(?: = ([^;,{]+(?:{[^;]*}[^;,]*)?)|({[^;]*}))?;", code):
                 fields.append((field[2], field[1], field[3] or field[4] or "", meaning, i))
             else:
-                self.fail(i, f"a field 'type name = default;', got '{code}'")
+                self.fail(i, f"a field 'type name = default;', found '{code}'")
         for field, _, _, meaning, i in fields + functions:
             self.require_meaning(i, field, meaning)
         if not fields:
@@ -148,8 +148,8 @@ class Header:
             field, what, constant, rest = said.groups()
             i = begin[0] + body.count("\n", 0, said.start())
             if field not in fields:
-                self.fail(i, f"a field of {name}, got '{field}'")
-            what = (what.removesuffix(", got ") + (value_of(constant) if constant else "") + (rest or "")).strip()
+                self.fail(i, f"a field of {name}, found '{field}'")
+            what = (what.removesuffix(", found ") + (value_of(constant) if constant else "") + (rest or "")).strip()
             found.setdefault(field, [])
             if what not in found[field]:
                 found[field].append(what)
@@ -162,7 +162,7 @@ class Header:
         for i, code, meaning in self.members(first, end):
             value = re.fullmatch(r"(\w+)( = \w+)?,?", code)
             if not value:
-                self.fail(i, f"a line for each value, got '{code}'")
+                self.fail(i, f"a line for each value, found '{code}'")
             self.require_meaning(i, value[1], meaning)
             values.append((value[1], meaning))
         if not values:

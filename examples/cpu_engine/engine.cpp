@@ -39,14 +39,13 @@ public:
                                     const std::optional<side_paths>& drafter,
                                     const model_flags& flags) const override {
         if (!drafter && !flags_.adapter.empty())
-            throw error("--adapter", flags_.adapter, "expected a drafter beside it");
+            throw error("--adapter", flags_.adapter, "expected a drafter with it");
         const auto team = std::make_shared<engine::thread_pool>(flags.threads);
         if (drafter && needs_target(*drafter))
             return load_feature_sides(target, *drafter, flags_, team, flags.context,
                                       flags.sequences, flags.head);
         if (!drafter && !flags_.exits.asked.empty())
-            throw error("--exits", flags_.exits.asked,
-                        "expected a drafter beside it, there is none");
+            throw error("--exits", flags_.exits.asked, "expected a drafter with it, found none");
         loaded_sides sides{.target = load_cpu_side<target_id>(target, flags_, team, flags.context,
                                                               flags.sequences),
                            .team = team};

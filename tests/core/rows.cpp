@@ -60,7 +60,7 @@ TEST_CASE("rows that cannot lie where they are said to are refused in every buil
     CHECK_THROWS_WITH(logits_rows<draft_id>(buffer, 2, 2, 1),
                       "rows: stride: expected at least the vocabulary");
     CHECK_THROWS_WITH(logits_rows<draft_id>(nullptr, 1, 2, 2),
-                      "rows: data: expected numbers, got a null pointer");
+                      "rows: data: expected numbers, found a null pointer");
     CHECK(logits_rows<draft_id>(buffer, 1, 2, 0)[0].size() == 2); // a row alone has no next one
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("end ids: a stop string that is a control token's name ends a text at 
 TEST_CASE("end ids: a stop string that contains a control token's name is refused by name") {
     CHECK_THROWS_WITH(ends_under({.stop_strings = {"a", "x<end>"}}),
                       Contains("limits: stop_strings: expected text, or the name of one control "
-                               "token, got \"x<end>\", which contains the control token <end>"));
+                               "token, found \"x<end>\", which contains the control token <end>"));
     CHECK_THROWS_WITH(ends_under({.stop_strings = {"<end><turn>"}}), Contains("stop_strings"));
 }
 

@@ -265,7 +265,7 @@ TEST_CASE("a batch takes nobody twice and nobody for whom there is no room") {
     batch<several, decltype(a.run)> side_by_side(target);
     side_by_side.join(a.run);
     CHECK_THROWS_WITH(side_by_side.join(a.run),
-                      "batch: join: expected a text that is not there already");
+                      "batch: join: expected a sequence that has not joined already");
     side_by_side.join(b.run);
     CHECK_THROWS_WITH(side_by_side.join(c.run),
                       "batch: join: expected a free sequence, all 2 are taken");

@@ -99,25 +99,25 @@ TEST_CASE("rows of another shape than asked for are refused and cost nothing") {
         for (const std::size_t call : {0U, 2U}) {
             CHECK(of_target({.model = world.target_model(), .logits = 12, .at_call = call}) ==
                   "session: target's rows: expected 9 logits each, one for each id of the "
-                  "vocabulary, got 12");
+                  "vocabulary, found 12");
             CHECK(of_target({.model = world.target_model(), .logits = 4, .at_call = call}) ==
                   "session: target's rows: expected 9 logits each, one for each id of the "
-                  "vocabulary, got 4");
+                  "vocabulary, found 4");
             CHECK_THAT(of_target({.model = world.target_model(), .missing = 1, .at_call = call}),
                        Catch::StartsWith("session: target's rows: expected ") &&
-                           Catch::Contains(", one for each token, got "));
+                           Catch::Contains(", one for each token, found "));
             CHECK(of_drafter({.model = world.draft_model(), .logits = 13, .at_call = call}) ==
                   "model drafter: drafter's rows: expected 10 logits each, one for each id of the "
-                  "vocabulary, got 13");
+                  "vocabulary, found 13");
             CHECK_THAT(of_drafter({.model = world.draft_model(), .missing = 1, .at_call = call}),
                        Catch::StartsWith("model drafter: drafter's rows: expected "));
         }
         // A head whose padding the engine takes for tokens.
         CHECK(of_target({.model = world.target_model(), .says = 12, .logits = 12}) ==
               "session: target's rows: expected 9 logits each, one for each id of the vocabulary, "
-              "got 12");
+              "found 12");
         CHECK_THAT(of_drafter({.model = world.draft_model(), .says = 13, .logits = 13}),
-                   Catch::Contains("drafter's row: expected ") && Catch::Contains("got 13"));
+                   Catch::Contains("drafter's row: expected ") && Catch::Contains("found 13"));
     });
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("without a bridge a text's tokenizer refuses rows that are longer than
     CHECK_THROWS_WITH(generate(decoder, target, nobody, fixed_length{}, coin, world.two.target, {},
                                silent_reader{}),
                       "text run: target's rows: expected at most 9 logits, one for each id of the "
-                      "tokenizer, got 12");
+                      "tokenizer, found 12");
     CHECK(decoder.tokens().size() == world.prompt.size());
 }
 
@@ -157,7 +157,8 @@ TEST_CASE("a batch refuses a pass with rows missing, and everybody goes on") {
     batch<short_pass, decltype(run)> texts(target);
     texts.join(run);
     CHECK(texts.round());
-    CHECK_THROWS_WITH(texts.round(), "batch: target's rows: expected 1, one for each token, got 0");
+    CHECK_THROWS_WITH(texts.round(),
+                      "batch: target's rows: expected 1, one for each token, found 0");
     while (texts.round()) {
     }
     CHECK(run.finish() == finish_reason::max_tokens);
@@ -172,23 +173,23 @@ TEST_CASE("ids outside the vocabularies are refused: of a prompt, a prefix, fed 
         session decoder(bridge, exact_match{}, world.settings(0));
         for (const std::int32_t id : {9, -1})
             CHECK_THROWS_WITH(decoder.start(std::vector{target_id{1}, target_id{id}}),
-                              "session: target's prompt: expected ids from 0 to 9 - 1, got " +
+                              "session: target's prompt: expected ids from 0 to 9 - 1, found " +
                                   std::to_string(id));
         CHECK_THROWS_WITH(decoder.start(world.prompt, std::vector{draft_id{10}}),
-                          "session: drafter's prefix: expected ids from 0 to 10 - 1, got 10");
+                          "session: drafter's prefix: expected ids from 0 to 10 - 1, found 10");
     });
     session decoder(no_bridge{}, exact_match{}, world.settings(0));
     decoder.start(std::vector{target_id{1}, target_id{9}}); // nobody knows the vocabulary yet
     target_text_model target = world.target_model();
     CHECK_THROWS_WITH(decoder.score(target),
-                      "session: target's tokens: expected ids from 0 to 9 - 1, got 9");
+                      "session: target's tokens: expected ids from 0 to 9 - 1, found 9");
 
     draft_text_model draft = world.draft_model();
     model_drafter drafter(draft);
     const std::vector context{draft_id{2}, draft_id{10}};
     drafter.sync(context, 0);
     CHECK_THROWS_WITH(drafter.row(),
-                      "model drafter: drafter's tokens: expected ids from 0 to 10 - 1, got 10");
+                      "model drafter: drafter's tokens: expected ids from 0 to 10 - 1, found 10");
 }
 
 namespace {
@@ -261,7 +262,7 @@ TEST_CASE("ids that a tokenizer makes and does not count are refused") {
             if (!of_target) { // who drafts reads the text
                 CHECK_THROWS_WITH((void)decoder.round(model, drafter, fixed_length{3}, coin, 40),
                                   "tokenizer: drafter's encoding: expected ids from 0 to 5 - 1, "
-                                  "got 8");
+                                  "found 8");
                 return;
             }
             try {
@@ -271,7 +272,7 @@ TEST_CASE("ids that a tokenizer makes and does not count are refused") {
                 CHECK((name != "slem" && name != "slrs")); // the others never ask
             } catch (const error& problem) {
                 CHECK(std::string(problem.what()) ==
-                      "tokenizer: target's encoding: expected ids from 0 to 4 - 1, got 7");
+                      "tokenizer: target's encoding: expected ids from 0 to 4 - 1, found 7");
             }
         });
     }
@@ -283,15 +284,16 @@ TEST_CASE("a map of swapped or other vocabularies is refused by every bridge") {
     const id_map swapped = intersect(target.table(), draft.table());
     for_every_text_bridge(target, draft, swapped, [](const char* name, const auto& make) {
         CAPTURE(name);
-        CHECK_THROWS_WITH(make(), Catch::EndsWith("id map: expected one from the drafter's 5 ids "
-                                                  "to the target's 4, got one from 4 to 5"));
+        CHECK_THROWS_WITH(make(), Catch::EndsWith("id map: expected a map from the drafter's 5 ids "
+                                                  "to the target's 4, found a map from 4 to 5"));
     });
     const id_map same_size = intersect(target.table(), equal_size.table());
     for_every_text_bridge(target, equal_size, same_size, [](const char* name, const auto& make) {
         CAPTURE(name);
-        CHECK_THROWS_WITH(make(), Catch::EndsWith("id map: expected one from the drafter's "
-                                                  "vocabulary to the target's, got one of other "
-                                                  "vocabularies"));
+        CHECK_THROWS_WITH(make(),
+                          Catch::EndsWith("id map: expected a map from the drafter's "
+                                          "vocabulary to the target's, found a map of other "
+                                          "vocabularies"));
     });
     const id_map right = intersect(equal_size, target);
     CHECK_NOTHROW(retokenised_context(target, equal_size, right, 10));
@@ -304,7 +306,7 @@ TEST_CASE("tables of other vocabularies than the context's are refused") {
     const words_context context(world.two.target, world.two.draft, world.two.map, 64);
     const id_map other = id_map::identity(10, 8);
     CHECK_THROWS_WITH(words_tli(tli_map(other), context, 3),
-                      "token bridge: target's vocabulary: expected the 9 ids of the context, got "
+                      "token bridge: target's vocabulary: expected the 9 ids of the context, found "
                       "8");
     CHECK_THROWS_AS(identity_bridge(identity_map(3, 4), shared_context(4, 10), 2), error);
     const token_pieces pieces(other, std::vector<std::uint32_t>(10), {});

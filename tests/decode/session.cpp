@@ -56,7 +56,7 @@ TEST_CASE("a prompt must have tokens and leave room for one") {
         return std::string();
     };
     CHECK(message(0) == "session: prompt: expected at least one token");
-    CHECK(message(5) == "session: prompt: expected fewer tokens than the capacity of 5, got 5");
+    CHECK(message(5) == "session: prompt: expected fewer tokens than the capacity of 5, found 5");
     CHECK(message(4).empty());
     CHECK(decoder.tokens().size() == 4);
     CHECK_FALSE(decoder.full());

@@ -14,7 +14,7 @@ inline constexpr const char* header_field = "magic";
 template <class Id>
 inline void require_rows(const Rows<Id>& rows, std::size_t n, const char* source) {
     if (rows.size() != n)
-        fail(source, std::string(side_of<Id>()) + "'s rows", "expected " + std::to_string(n) + " rows, got " +
+        fail(source, std::string(side_of<Id>()) + "'s rows", "expected " + std::to_string(n) + " rows, found " +
                                                               std::to_string(rows.size()));
 }
 }
@@ -61,18 +61,18 @@ class ErrorsPage(unittest.TestCase):
 | &lt;path> | two | expected room |
 | &lt;source> | tensor &lt;name> | expected shape &lt;shape> |
 | &lt;where> | | expected matches: none |
-| model | &lt;side>'s rows | expected &lt;n> rows, got &lt;n> |
+| model | &lt;side>'s rows | expected &lt;n> rows, found &lt;n> |
 | model | ids | expected at most &lt;n>, in order |
 """)
 
     def test_a_function_without_calls_is_read_itself(self):
         text = page(MODEL.replace('        require_rows<draft_id>(rows(), 2, "model");\n', ""))
         self.assertIn("## specdec/core\n", text)
-        self.assertIn("| &lt;source> | &lt;side>'s rows | expected &lt;n> rows, got &lt;n> |\n", text)
+        self.assertIn("| &lt;source> | &lt;side>'s rows | expected &lt;n> rows, found &lt;n> |\n", text)
 
     def test_a_function_that_is_not_included_is_not_meant(self):
         text = page(MODEL.replace("specdec/core/require.hpp", "specdec/core/other.hpp"))
-        self.assertIn("| &lt;source> | &lt;side>'s rows | expected &lt;n> rows, got &lt;n> |\n", text)
+        self.assertIn("| &lt;source> | &lt;side>'s rows | expected &lt;n> rows, found &lt;n> |\n", text)
 
     def test_a_field_alone_is_not_read_of_each_call_that_names_a_file(self):
         text = page("void check(const std::string& path, const char* field) {\n    fail(path, field, \"expected a number\");\n}\n"
@@ -82,8 +82,8 @@ class ErrorsPage(unittest.TestCase):
 
     def test_what_cannot_be_read_is_named_with_file_and_line(self):
         for old, new, said in (
-                ('fail("model", field, expected);', 'fail("model", expected);', "6: expected fail(source, field, expected), got 2 arguments"),
-                ('throw error(file.source(), field,', "throw error(field,", "16: expected error(source, field, expected) or error(text), got 2"),
+                ('fail("model", field, expected);', 'fail("model", expected);', "6: expected fail(source, field, expected), found 2 arguments"),
+                ('throw error(file.source(), field,', "throw error(field,", "16: expected error(source, field, expected) or error(text), found 2"),
                 ('throw error(where_ + ": expected matches: none")', "throw error(where_)", "17: expected a source before ': '"),
                 ("throw error(where_", "return error(where_", "17: expected `throw error(...)`"),
                 ("throw error(path,", "throw error{path,", "18: expected `throw error(...)`"),

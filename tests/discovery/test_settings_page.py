@@ -71,7 +71,7 @@ class SettingsPage(unittest.TestCase):
                 ("struct settings {", "struct settings : base {", "1: expected one definition of settings"),
                 ("/// What it\n/// is.\n", "#include <x>\n", "2: expected a comment before settings"),
                 ("};\n\n", "\n", "3: expected the end of settings"),
-                ('"length", "expected', '"longest", "expected', "22: expected a field of settings, got 'longest'"),
+                ('"length", "expected', '"longest", "expected', "22: expected a field of settings, found 'longest'"),
         ):
             with self.subTest(new=new, said=said), self.assertRaises(Unreadable) as caught:
                 self.assertIn(old, STRUCT)

@@ -456,13 +456,13 @@ TEST_CASE("what does not fit is refused") {
     } engine(toy(2));
     block_model model(engine);
     CHECK_THROWS_WITH(model.score(ids_of({1, 2})),
-                      Catch::Contains("expected 2 rows of 4 logits, got 1 of 4"));
+                      Catch::Contains("expected 2 rows of 4 logits, found 1 of 4"));
     CHECK(model.size() == 0);
     engine.narrow = true;
-    CHECK_THROWS_WITH(model.score(ids_of({1, 2})), Catch::Contains("got 2 of 3"));
-    CHECK_THROWS_WITH(model.append(ids_of({1, 4})), Catch::Contains("0 to 4 - 1, got 4"));
+    CHECK_THROWS_WITH(model.score(ids_of({1, 2})), Catch::Contains("found 2 of 3"));
+    CHECK_THROWS_WITH(model.append(ids_of({1, 4})), Catch::Contains("0 to 4 - 1, found 4"));
     CHECK_THROWS_WITH(model.append(ids(41, draft_id{0})),
-                      Catch::Contains("expected at most 40 tokens, got 41"));
+                      Catch::Contains("expected at most 40 tokens, found 41"));
     CHECK(model.size() == 0);
     CHECK(engine.size() == 0);
 }

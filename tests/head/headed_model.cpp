@@ -111,7 +111,7 @@ TEST_CASE("a model and a head that do not go together are refused") {
     head_type wider = head_type::random(tokens, width + 1, 1);
     full of_wider(wider);
     headed model(inner, of_wider);
-    CHECK_THROWS_WITH(model.score(ids_of({0})), Contains("width 5, got 1 of width 4"));
+    CHECK_THROWS_WITH(model.score(ids_of({0})), Contains("width 5, found 1 of width 4"));
 }
 
 } // namespace headed_tests

@@ -174,7 +174,7 @@ TEST_CASE("a model and a head that do not go together make no lists") {
     head_type wider = head_type::random(tokens, width + 1, 1);
     trimmed of_wider(wider, some_tokens());
     listing lists(inner, of_wider);
-    CHECK_THROWS_WITH(lists.score(ids_of({0})), Contains("width 5, got 1 of width 4"));
+    CHECK_THROWS_WITH(lists.score(ids_of({0})), Contains("width 5, found 1 of width 4"));
 }
 
 } // namespace listing_model_tests

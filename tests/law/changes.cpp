@@ -297,7 +297,7 @@ TEST_CASE("a stop rule that changed between draft and decision is refused", "[la
     };
     CHECK_THROWS_WITH(taking_turns<on_the_table>(make, two.slrs(0), two, p, q),
                       Contains("stop rule") &&
-                          Contains("between a round's draft and its decision"));
+                          Contains("between a round's draft and its verification"));
     CHECK(taking_turns<on_the_table>(make, two.tli(), two, p, q) < 1e-12);
 }
 

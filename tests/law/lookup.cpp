@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Text that is looked up: sessions of several rounds have the target's law under every lossless
 // rule, and so have, together, two texts that find each other's words in one index, whatever
-// happens to it between a round's draft and its decision.
+// happens to it between a round's draft and its verification.
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 
 #include <span>

@@ -130,8 +130,9 @@ TEST_CASE("a cache that changes between a draft and its decision is refused") {
             ++refused;
             CHECK(
                 std::string(problem.what()) ==
-                "round: translation: expected no change between a round's draft and its decision: "
-                "texts that share it are all decided before one of them drafts, learns or commits");
+                "round: translation: expected no change between a round's draft and its "
+                "verification: "
+                "verify all sequences that share it before one of them drafts, learns or commits");
         }
         CHECK_FALSE(one.round().empty());
     }

@@ -165,7 +165,7 @@ TEST_CASE("a round without its text's records is refused and leaves nothing behi
     s.target.truncate(2);
     const auto other = s.target.score(ids_of<target_id>({6, 6}));
     CHECK_THROWS_WITH(lessons.follow(other, ids_of<target_id>({6}), ids_of<target_id>({6})),
-                      Contains("records of the text's first"));
+                      Contains("records of the sequence's first"));
     std::vector<float> nan(2 * vocabulary, 0.0F);
     nan[vocabulary] = __builtin_nanf("");
     s.target.truncate(0);

@@ -149,7 +149,8 @@ TEST_CASE("a cancelled decode is an error, takes back what it fed and can be rep
             m.truncate(10);
         } catch (const error& problem) {
             CHECK(problem.what() ==
-                  std::string("llama_decode: returned: 2: the abort callback ended it"));
+                  std::string(
+                      "llama_decode: returned: expected 0, found 2: the abort callback ended it"));
             ++cancelled;
         }
         CHECK(m.size() == 10);
@@ -219,8 +220,9 @@ TEST_CASE("sequences of one context do not see each other") {
                        expected_others[12]) < tolerance);
         first.truncate(0);
         CHECK(second.size() == 13);
-        CHECK_THROWS_WITH(model(context.get(), 2), "llama_context: sequence 2: expected one below "
-                                                   "n_seq_max = 2");
+        CHECK_THROWS_WITH(model(context.get(), 2),
+                          "llama_context: sequence 2: expected a sequence below "
+                          "n_seq_max = 2");
         CHECK_THROWS_WITH(model(context.get(), -1), Contains("sequence -1"));
     }
 }
@@ -289,6 +291,7 @@ TEST_CASE("a memory that cannot go back is refused") {
     const model_file file(architecture::mamba);
     const loaded_model engine(file);
     const llama_context_ptr context = engine.context();
-    CHECK_THROWS_WITH(model(context.get()), Contains("llama_memory_seq_rm: memory: expected one "
-                                                     "that can forget its last tokens"));
+    CHECK_THROWS_WITH(model(context.get()),
+                      Contains("llama_memory_seq_rm: memory: expected a memory "
+                               "that can forget its last tokens"));
 }

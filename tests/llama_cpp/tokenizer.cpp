@@ -191,6 +191,7 @@ TEST_CASE("copies and moves keep their bytes; a model without vocabulary is refu
     none.model = "none";
     const model_file file(architecture::llama, none);
     const loaded_model engine(file);
-    CHECK_THROWS_WITH(llama_cpp_tokenizer<target_id>(engine.vocab()),
-                      "llama_vocab_type: vocabulary: expected one, the model has none");
+    CHECK_THROWS_WITH(
+        llama_cpp_tokenizer<target_id>(engine.vocab()),
+        "llama_vocab_type: vocabulary: expected a model with a vocabulary, found none");
 }

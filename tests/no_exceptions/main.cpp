@@ -105,7 +105,7 @@ struct short_rows {
 void make(const std::string& mistake, const toy_world& world) {
     if (mistake == "bad_row") {
         expected = "session: target's rows: expected 9 logits each, one for each id of the "
-                   "vocabulary, got 8";
+                   "vocabulary, found 8";
         short_rows target{world.target_model()};
         session decoder(no_bridge{}, exact_match{}, world.settings(1));
         decoder.start(world.prompt);

@@ -117,7 +117,7 @@ TEST_CASE("padding of the head belongs to no row") {
         CHECK(distance(rows[i], row(expected[i].begin(), expected[i].begin() + 40)) < tolerance);
     CHECK_THROWS_WITH(m.append(std::vector{target_id{40}}), Contains("0 to 40 - 1"));
     CHECK_THROWS_WITH(model(engine, {.vocabulary = 49}),
-                      "OpenVINO model: logits: expected rows of 49 tokens, got 48");
+                      "OpenVINO model: logits: expected rows of 49 tokens, found 48");
 }
 
 TEST_CASE("a window of attention sees no masked tokens") {
@@ -195,7 +195,7 @@ TEST_CASE("an id outside the vocabulary is refused") {
     m.append(text(3));
     CHECK_THROWS_WITH(m.append(std::vector{target_id{40}}),
                       Contains("OpenVINO model: target's tokens: expected ids from 0 to 40 - 1"));
-    CHECK_THROWS_WITH((void)m.score(std::vector{target_id{-1}}), Contains("got -1"));
+    CHECK_THROWS_WITH((void)m.score(std::vector{target_id{-1}}), Contains("found -1"));
     CHECK(m.size() == 3);
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("models that do not fit are refused by name") {
             Contains("OpenVINO model: " + missing + ": expected an input of this name"));
     CHECK(model(compiled({.without = "beam_idx"})).score(text(2)).size() == 2);
     CHECK_THROWS_WITH(model(compiled({.positions = ov::element::i32})),
-                      "OpenVINO model: position_ids: expected numbers of type i64, got i32");
+                      "OpenVINO model: position_ids: expected numbers of type i64, found i32");
     CHECK_THROWS_WITH(model(compiled({.recurrent = true})),
                       Contains("OpenVINO model: sum: expected a key-value cache, which grows"));
     {

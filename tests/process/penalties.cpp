@@ -54,11 +54,11 @@ TEST_CASE("rows with tokens that a penalty does not count are refused") {
     repetition_penalty<target_id> repeated(3, 2);
     CHECK_THROWS_WITH(
         processed(repeated, {0}, {1, 1, 1, 1}),
-        "repetition penalty: row: expected at most the 3 logits of its vocabulary, got 4");
+        "repetition penalty: row: expected at most the 3 logits of its vocabulary, found 4");
     occurrence_penalty<target_id> occurred(3, 0, {});
     CHECK_THROWS_WITH(
         processed(occurred, {0}, {1, 1, 1, 1}),
-        "occurrence penalty: row: expected at most the 3 logits of its vocabulary, got 4");
+        "occurrence penalty: row: expected at most the 3 logits of its vocabulary, found 4");
     CHECK(processed(repeated, {0, 2}, {2, 2}) == std::vector<float>{1, 2}); // a shorter row
 }
 

@@ -58,9 +58,10 @@ TEST_CASE("rows of another length, and rows of which nothing is left, are refuse
     laws.reserve(1, 10);
     const float row[] = {0, 1, 2};
     CHECK_THROWS_WITH(laws(logits_row<target_id>{row}, 0, {}, {}),
-                      "processed rows: row: expected 2 logits, got 3");
-    CHECK_THROWS_WITH(laws(logits_row<target_id>{std::span(row).first(2)}, 0, {}, {}),
-                      "processed rows: processors: expected a token that they leave");
+                      "processed rows: row: expected 2 logits, found 3");
+    CHECK_THROWS_WITH(
+        laws(logits_row<target_id>{std::span(row).first(2)}, 0, {}, {}),
+        "processed rows: processors: expected processors that allow at least one token");
 }
 
 TEST_CASE("a processor that changes nothing at first may be changed between texts") {

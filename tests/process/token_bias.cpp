@@ -40,7 +40,7 @@ TEST_CASE("biases are added and bans forbid") {
 
 TEST_CASE("biases of no token and of no number are refused") {
     CHECK_THROWS_WITH((logit_bias<target_id>(4, {{target_id{4}, 1}})),
-                      "logit bias: target's ids: expected ids from 0 to 4 - 1, got 4");
+                      "logit bias: target's ids: expected ids from 0 to 4 - 1, found 4");
     CHECK_THROWS_AS((logit_bias<target_id>(4, {{target_id{}, 1}})), error);
     CHECK_THROWS_WITH(
         (logit_bias<target_id>(4, {{target_id{0}, std::numeric_limits<float>::quiet_NaN()}})),

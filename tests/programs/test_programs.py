@@ -272,7 +272,7 @@ class Compare(unittest.TestCase):
                      "--seed", 3]
             table = call("compare", *flags)
             self.assertNotIn("NOT within", table)
-            self.assertEqual("too few texts to tell" in table, not known, table)
+            self.assertEqual("too few outputs to tell" in table, not known, table)
             plain, tli, slem = rows(call("compare", *flags, "--json"))
             self.assertEqual(tli["same_law"], True if known else None)
             self.assertEqual(slem["same_law"], True)  # the very same text
@@ -907,12 +907,12 @@ class Exits(unittest.TestCase):
 
     def test_refused(self):
         for drafter, exits, words in (
-                (self.drafter, ("fixed:3",), "expected one that may speak among the 2 of the model"),
-                (self.drafter, ("0.5,0.5,0.5",), "expected at most 2, one for each exit, got 3"),
+                (self.drafter, ("fixed:3",), "expected a threshold other than `never` for the last of the model's 2 exits"),
+                (self.drafter, ("0.5,0.5,0.5",), "expected at most 2, one for each exit, found 3"),
                 (self.drafter, ("1.5",), "--exits: 1.5: expected fixed:N, the N-th exit from 1 on, or thresholds"),
-                (self.drafter, ("0.5", "--head", f"routed:2/1"), "--head: routed:2/1: expected full beside --exits"),
-                ("none", ("0.5",), "--exits: 0.5: expected a drafter beside it, there is none"),
-                (ROOT / "models/docs-drafter", ("0.5",), "specdec_exits: expected the layers behind which it may stop")):
+                (self.drafter, ("0.5", "--head", f"routed:2/1"), "--head: routed:2/1: expected full with --exits"),
+                ("none", ("0.5",), "--exits: 0.5: expected a drafter with it, found none"),
+                (ROOT / "models/docs-drafter", ("0.5",), "specdec_exits: expected the layers after which it may stop")):
             self.assertIn(words, call("generate", "--prompt", "x", "--models", "docs", "--drafter", drafter, "--exits", *exits,
                                       status=1))
 
@@ -1148,7 +1148,7 @@ class Counts(unittest.TestCase):
 
     def test_refused(self):
         for words, *arguments in (("--counts: shared: expected own or none", "compare", "--counts", "shared"),
-                                  ("--counts: own: expected a drafter beside it", "generate", "--counts", "own", "--no-drafter"),
+                                  ("--counts: own: expected a drafter with it", "generate", "--counts", "own", "--no-drafter"),
                                   ("--counts: shared: expected a drafter", "generate", "--counts", "shared", "--drafter", "recycling"),
                                   ("--counts: all: expected none, own, shared or shared:FILE", "generate", "--counts", "all"),
                                   ("--counts: shared:: expected none", "generate", "--counts", "shared:"),
@@ -1396,7 +1396,7 @@ class Calibrate(unittest.TestCase):
         for words, *arguments in (
                 ("--text: file: expected one",),
                 (f"--text: {text}: expected none", "--source", "target", "--text", text),
-                *((f"{flag}: {value}: expected --source target or drafter beside it", "--text", text, flag, value)
+                *((f"{flag}: {value}: expected --source target or drafter with it", "--text", text, flag, value)
                   for flag, value in (("--prompts", text), ("--limit", 0), ("--max-tokens", 9), ("--temperature", 0.5), ("--seed", 1),
                                       ("--sequences", 2))),
                 ("--max-tokens: 9: expected --source target", "--text", text, "-n", 9),
@@ -1675,7 +1675,7 @@ class BadInput(unittest.TestCase):
         for words, *arguments in (
                 ("--chat excludes --no-chat", "generate", "--chat", "--no-chat"),
                 ("--stop-confidence: 0.3", "generate", "--lengths", "fixed", "--stop-confidence", 0.3),
-                ("--costs: list: expected --lengths auto beside it", "compare", "--costs", "0.1,0,1", "--draft-length", 2),
+                ("--costs: list: expected --lengths auto with it", "compare", "--costs", "0.1,0,1", "--draft-length", 2),
                 ("--costs: cost table: pass over 2", "generate", "--costs", "1,1,5,4"),
                 ("--costs: list: expected a tree that grows as pays", "generate", "--tree", "3,2,1", "--costs", "0.1,0,1,1.1"),
                 ("--draft-lengths: 2: expected nothing", "side_by_side", "--rule", "autoregressive", "--draft-lengths", 2),
@@ -1718,7 +1718,7 @@ class BadInput(unittest.TestCase):
                 seen.add(flag)
                 with self.subTest(program=program, flag=flag):
                     self.assertRefused(f"{flag}: ", program, flag, "")
-        self.assertRefused("--cache: expected a value behind =", "generate", "--cache=", "--json")
+        self.assertRefused("--cache: expected a value after =", "generate", "--cache=", "--json")
         self.assertRefused("--cache: expected a value, found the flag --json", "generate", "--rule", "merge", "--cache", "--json")
         self.assertRefused('DRAFTER: expected a value, found ""', "vocabularies", "")
 
@@ -1912,7 +1912,7 @@ class OpenVino(unittest.TestCase):
                                 (("--target", bare, "--target-tokenizer", self.target / "tokenizer.json"), "OpenVINO"),
                                 ((*self.pair, "--property", "x"), "--property: x: expected NAME=VALUE"),
                                 ((*self.pair[:2], "--drafter", ROOT / "models/smollm2-features"),
-                                 "expected a GGUF file beside a drafter that reads the target's features"),
+                                 "expected a GGUF file with a drafter that reads the target's features"),
                                 ((*self.pair, "--device", "ABACUS"), "ABACUS"),
                                 ((*self.pair, "--head", f"trimmed:{self.prompts}"), "--head")):
             with self.subTest(arguments=arguments):

@@ -146,7 +146,7 @@ TEST_CASE("a safetensors file that is none is refused by file and field") {
     };
     refused("", "header length: expected 8 bytes");
     refused("1234567", "header length: expected 8 bytes");
-    refused(std::string(8, '\xFF'), "header length: expected at most the 0 bytes behind it");
+    refused(std::string(8, '\xFF'), "header length: expected at most the 0 bytes after it");
     refused(std::string("\x10\0\0\0\0\0\0\0{}", 10), "header length: expected at most the 2 bytes");
     refused(safetensors("{", ""), "header: expected JSON");
     refused(safetensors(std::string(100000, '['), ""), "header: expected JSON");
@@ -166,7 +166,7 @@ TEST_CASE("a safetensors file that is none is refused by file and field") {
         with({{"dtype", "F32"}, {"shape", {2}}, {"data_offsets", offsets}},
              "data_offsets: expected [begin, end] within the 8 bytes");
     with({{"dtype", "F32"}, {"shape", {std::uint64_t(1) << 62, 4}}, {"data_offsets", {0, 8}}},
-         "shape: expected one that fits into the file, got [4611686018427387904,4]");
+         "shape: expected a shape that fits into the file, found [4611686018427387904,4]");
     with({{"dtype", "F32"}, {"shape", {0, std::uint64_t(-1)}}, {"data_offsets", {0, 8}}},
          "data_offsets: expected 0 bytes");
     with({{"dtype", "F16"}, {"shape", {2}}, {"data_offsets", {0, 8}}},
@@ -209,10 +209,10 @@ TEST_CASE("tensors that the configuration does not ask for, or not so, are refus
     bad = good;
     bad.config["vocab_size"] = 1 << 24; // refused before memory is taken
     refused(bad, "model.embed_tokens.weight: expected shape [16777216,20] from the configuration, "
-                 "got [37,20]");
+                 "found [37,20]");
     bad = good;
     bad.header[up]["dtype"] = "I32";
-    refused(bad, up + ": expected F32, F16 or BF16, got I32");
+    refused(bad, up + ": expected F32, F16 or BF16, found I32");
     bad = good;
     bad.config["architectures"] = {"Qwen2ForCausalLM"};
     refused(bad, "model.layers.0.self_attn.q_proj.bias: expected this tensor");
@@ -252,7 +252,7 @@ TEST_CASE("a configuration that is wrong or not supported is refused by field") 
     refused({{"architectures", nullptr}}, "architectures: expected this field, it is missing");
     refused({{"architectures", {"A", "B"}}}, "architectures: expected one name");
     refused({{"architectures", {"GemmaForCausalLM"}}}, "architectures: expected LlamaForCausalLM");
-    refused({{"hidden_act", "gelu"}}, "hidden_act: expected silu, got gelu");
+    refused({{"hidden_act", "gelu"}}, "hidden_act: expected silu, found gelu");
     refused({{"attention_bias", true}}, "attention_bias: expected false");
     refused({{"mlp_bias", true}}, "mlp_bias: expected false");
     refused({{"quantization_config", json::object()}}, "quantization_config: expected none");
@@ -276,7 +276,7 @@ TEST_CASE("a configuration that is wrong or not supported is refused by field") 
         refused({{"rope_scaling", settings}}, "rope_scaling " + why);
     };
     scaling({{"rope_type", "yarn"}, {"factor", 2}},
-            "rope_type: expected default, linear or llama3, got yarn");
+            "rope_type: expected default, linear or llama3, found yarn");
     scaling({{"type", "dynamic"}, {"factor", 2}}, "rope_type: expected default");
     scaling({{"rope_type", "linear"}}, "factor: expected this field");
     scaling({{"rope_type", "linear"}, {"factor", 0}}, "factor: expected a positive number");
@@ -336,16 +336,16 @@ TEST_CASE("weights that are given as matrices are checked by name") {
         change(*weights);
         CHECK_THROWS_WITH(model(weights), Contains("transformer weights: " + why));
     };
-    refused([](auto& w) { w.layers.pop_back(); }, "layers: expected 3, got 2");
+    refused([](auto& w) { w.layers.pop_back(); }, "layers: expected 3, found 2");
     refused([](auto& w) { w.layers[1].down.resize(20, 27); },
-            "tensor model.layers.1.mlp.down_proj.weight: expected 20 x 28 numbers, got 20 x 27");
+            "tensor model.layers.1.mlp.down_proj.weight: expected 20 x 28 numbers, found 20 x 27");
     refused([](auto& w) { w.layers[0].key_bias.setZero(8); },
-            "tensor model.layers.0.self_attn.k_proj.bias: expected 1 x 0 numbers, got 1 x 8");
+            "tensor model.layers.0.self_attn.k_proj.bias: expected 1 x 0 numbers, found 1 x 8");
     refused([](auto& w) { w.head = w.embedding; }, "tensor lm_head.weight: expected 0 x 0");
     refused([](auto& w) { w.final_norm(3) = std::nan(""); },
             "tensor model.norm.weight: expected finite numbers");
     refused([](auto& w) { w.config.heads = 5; }, "num_key_value_heads: expected a divisor");
-    CHECK_THROWS_WITH(model(nullptr), Contains("weights: expected some"));
+    CHECK_THROWS_WITH(model(nullptr), Contains("weights: expected weights"));
     CHECK_THROWS_WITH(model(toy_weights(), settings{.sequences = 0}),
                       Contains("sequences: expected at least 1"));
     CHECK_THROWS_WITH(model(toy_weights(), settings{.sequences = 2}),
@@ -353,7 +353,7 @@ TEST_CASE("weights that are given as matrices are checked by name") {
     CHECK_THROWS_WITH(model(toy_weights(), settings{.vocabulary_size = 38}),
                       Contains("vocabulary_size: expected at most the 37"));
     CHECK_THROWS_WITH(model(toy_weights(), settings{.features = {4}}),
-                      Contains("features: expected layers up to 3, got 4"));
+                      Contains("features: expected layers up to 3, found 4"));
 }
 
 } // namespace load_weights_tests

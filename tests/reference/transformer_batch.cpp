@@ -123,15 +123,16 @@ TEST_CASE("calls that make no sense are refused by name and change nothing") {
         CHECK(all.size(0) == 4);
         CHECK(all.size(1) == 0);
     };
-    refused({{1, given.first(1)}, {0, given.first(3)}},
-            "reference transformer: context: expected at most the 2 tokens that have room, got 3");
+    refused(
+        {{1, given.first(1)}, {0, given.first(3)}},
+        "reference transformer: context: expected at most the 2 tokens that have room, found 3");
     refused({{1, given.first(1)}, {1, given.first(1)}}, "parts: expected no sequence twice");
-    refused({{1, given.first(1)}, {2, given.first(1)}}, "sequence 2: expected one below 2");
+    refused({{1, given.first(1)}, {2, given.first(1)}}, "sequence 2: expected a sequence below 2");
     refused({{1, given.first(0)}}, "ids: expected at least one");
     const std::vector<std::size_t> none;
     reference::transformer_model<target_id, double> one(toy_weights());
     CHECK_THROWS_WITH(one.score_tree(given, none),
-                      Contains("parents: expected one for each token"));
+                      Contains("parents: expected a parent for each token"));
 }
 
 } // namespace transformer_batch_tests

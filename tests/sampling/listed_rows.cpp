@@ -31,6 +31,7 @@ TEST_CASE("lists have the entries that were counted") {
 
 TEST_CASE("more entries than there is room for are refused") {
     const std::size_t counts[] = {3};
-    CHECK_THROWS_WITH((listed_rows<target_id>(nullptr, 2, 5, counts)),
-                      "listed rows: counts: expected at most the stride of 2 entries a row, got 3");
+    CHECK_THROWS_WITH(
+        (listed_rows<target_id>(nullptr, 2, 5, counts)),
+        "listed rows: counts: expected at most the stride of 2 entries a row, found 3");
 }

@@ -76,7 +76,7 @@ TEST_CASE("lookup beside: automatic lengths, given costs, both speak") {
     const decode_result text = toys.pair.generate(prompt, s);
     CHECK(text.text.starts_with(alone.text));
     CHECK(text.counts.looked_up > 0);
-    CHECK_THAT(toys.pair.explain(s), Contains("Text that was seen before is looked up, too."));
+    CHECK_THAT(toys.pair.explain(s), Contains("Prompt lookup proposes, too."));
     struct : listener {
         std::size_t found = 0;
         bool bytes(std::string_view text, token_origin origin) override {

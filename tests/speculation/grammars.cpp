@@ -279,7 +279,7 @@ TEST_CASE("grammar: a target without a token to end the text with is refused whe
     writers own;
     speculation endless({.models = own.target, .tokenizer = own.words});
     CHECK_THROWS_WITH(endless.generate(prompt, with(rule::lookup), under_grammar()),
-                      Contains("expected a token that they leave"));
+                      Contains("expected processors that allow at least one token"));
 }
 
 } // namespace grammars_tests

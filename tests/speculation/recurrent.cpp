@@ -111,10 +111,9 @@ TEST_CASE("speculation: what a rejection makes such a target be fed again is mea
     CHECK(costs.replay == Approx(1).margin(0.02)); // a second position costs what one does
     decode_settings s = fixed(rule::tli, 0);
     s.lengths = {.costs = cost_table{{1, 1.2, 1.4}, 0.25, 0.05, 0.2}};
-    CHECK(
-        pair.explain(s).find("A rejection costs 0.20 more for each token that the target keeps, "
-                             "which it is fed again. One draft token a round pays where more than "
-                             "55 % are kept.") != std::string::npos);
+    CHECK(pair.explain(s).find("A rejection costs 0.20 more for each accepted token, which the "
+                               "target is fed again. One draft token a round pays where more than "
+                               "55 % are accepted.") != std::string::npos);
 }
 
 } // namespace recurrent_speculation_tests

@@ -121,7 +121,7 @@ TEST_CASE("speculation: it says what it will do, and why") {
                Contains("no drafter"));
     s.rule.reset();
     CHECK(speculation(x.target_side()).explain(s) ==
-          "lookup: text that was seen before, no drafter, exact match, lossless.\n"
+          "lookup: prompt lookup, no drafter, exact match, lossless.\n"
           "Chosen for a target without a drafter: looking up costs nothing.\n"
           "Drafts are as long as pays, at most 16 target tokens; there are none while drafting "
           "loses.\n"
@@ -284,7 +284,7 @@ TEST_CASE("speculation: costs are measured before texts, and refused beside one"
         return text.result().tokens;
     };
     const auto refused = [&](const auto& ask) {
-        CHECK_THROWS_WITH(ask(), Contains("speculation: costs: expected to be asked for before"));
+        CHECK_THROWS_WITH(ask(), Contains("speculation: costs: expected a call before requests"));
     };
     for (const rule how : {rule::slrs, rule::autoregressive}) { // which has no drafter's sequence
         CAPTURE(about(how).name);
@@ -602,7 +602,7 @@ TEST_CASE("speculation: errors name the side, the rule, the prompt") {
                           Contains("drafter: bos"));
     }
     CHECK_THROWS_WITH(speculation(x.target_side(), x.draft_side(), {.policy = "mru"}),
-                      Contains("expected none, lru or lfu, got mru"));
+                      Contains("expected none, lru or lfu, found mru"));
 
     const auto good = x.words.encode("ab");
     const std::vector<text_request> texts{{.prompt = good, .where = "a.txt: line 1"},

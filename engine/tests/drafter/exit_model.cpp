@@ -169,7 +169,7 @@ TEST_CASE("exits that are none of the model's are refused, by name") {
     refused({2, 1, 4}, "rise");
     refused({0, 4}, "rise");
     refused({1, 5}, "rise");
-    refused({1, 3}, "behind all 4");
+    refused({1, 3}, "after all 4");
     refused("all", "array");
     refused(nullptr, "config.json");
     const toy::temporary_folder folder;

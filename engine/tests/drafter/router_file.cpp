@@ -58,7 +58,7 @@ TEST_CASE("router file: groups are equal parts of the vocabulary, or those of th
     CHECK_THROWS_WITH(groups_of<draft_id>(w, 7), Catch::Contains("expected the 7 ids of the head"));
     for (const int none : {-1, 3})
         CHECK_THROWS_WITH(read(inner, name, outer, std::vector{0, 1, none}),
-                          Catch::Contains("router.group_of: expected groups from 0 to 2, got " +
+                          Catch::Contains("router.group_of: expected groups from 0 to 2, found " +
                                           std::to_string(none)));
     CHECK_THROWS_WITH(read(inner, name, outer, std::vector<int>{}),
                       Catch::Contains("router.group_of: expected the group of each token"));

@@ -335,22 +335,22 @@ TEST_CASE("a text that no update takes is refused where it comes") {
     online_learner<float, hand> online(s.learner, s.serving, every(10), {&now});
     CHECK_THROWS_WITH(online.add(toy_text(s.map, 41, 0)),
                       "online learner: text: expected at most learner_settings::length = 40 tokens "
-                      "(a recorder's window), got 41");
+                      "(a recorder's window), found 41");
     const auto refused = [&](const auto& change, const char* words) {
         distillation_sample text = s.texts[0];
         change(text);
         CHECK_THROWS_WITH(online.add(text), std::string("online learner: ") + words);
     };
     refused([](auto& text) { text.tokens[1] = draft_id{77}; },
-            "drafter's text: expected ids from 0 to 77 - 1, got 77");
+            "drafter's text: expected ids from 0 to 77 - 1, found 77");
     refused([](auto& text) { text.tokens[1] = draft_id{}; },
-            "drafter's text: expected ids from 0 to 77 - 1, got -1");
+            "drafter's text: expected ids from 0 to 77 - 1, found -1");
     refused([](auto& text) { text.entries.back().id = target_id{90}; },
-            "target's laws: expected ids from 0 to 90 - 1, got 90");
+            "target's laws: expected ids from 0 to 90 - 1, found 90");
     refused([](auto& text) { text.rows.back().behind = 1000; },
-            "rows: expected ascending places of the text, and its entries");
+            "rows: expected ascending places of the sequence, and its entries");
     refused([](auto& text) { text.merges[0].token = target_id{90}; },
-            "target's merges: expected ids from 0 to 90 - 1, got 90");
+            "target's merges: expected ids from 0 to 90 - 1, found 90");
     CHECK(online.counts().texts == 0);
     online.add(toy_text(s.map, 40, 0));
     for (int round = 0; round < 20; ++round) { // none of them draws what was refused

@@ -213,7 +213,7 @@ TEST_CASE("what PCRE2 reads in another way is translated or refused") {
                   (void)pattern(bad);
               }).starts_with("test: pattern: expected a regular expression without "));
     CHECK(error_of([] { (void)pattern("a{1,3}+|b"); }) ==
-          "test: pattern: expected a regular expression without + behind {}, found a{1,3}+|b");
+          "test: pattern: expected a regular expression without + after {}, found a{1,3}+|b");
 }
 
 TEST_CASE("a script's name means the script, as in Oniguruma, not its extensions") {

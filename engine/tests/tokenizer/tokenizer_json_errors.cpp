@@ -148,7 +148,7 @@ TEST_CASE("steps that are not known") {
     steps[0] = {{"type", "ByteLevel"}};
     steps.push_back({{"type", "Digits"}});
     CHECK(with("pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", steps}}) ==
-          "toy.json: pre_tokenizer.pretokenizers[1]: expected no step behind ByteLevel");
+          "toy.json: pre_tokenizer.pretokenizers[1]: expected no step after ByteLevel");
     json deep = {{"type", "NFC"}};
     for (int i = 0; i < 12; ++i)
         deep = {{"type", "Sequence"}, {"normalizers", json::array({deep})}};

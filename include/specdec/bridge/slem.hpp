@@ -85,7 +85,7 @@ public:
         if (row.values.size() > draft_tokenizer_.vocabulary_size())
             fail("slem bridge", "drafter's row",
                  "expected at most " + std::to_string(draft_tokenizer_.vocabulary_size()) +
-                     " logits, one for each id of its tokenizer, got " +
+                     " logits, one for each id of its tokenizer, found " +
                      std::to_string(row.values.size()));
         open_ = any_allowed(row.values);
         if (!open_)

@@ -35,12 +35,12 @@ void require_rows(const Rows& rows, std::size_t count, std::size_t vocabulary, c
     using Id = typename std::remove_cvref_t<decltype(rows[0])>::id_type;
     if (rows.size() != count)
         fail(source, std::string(side_of<Id>()) + "'s rows",
-             "expected " + std::to_string(count) + ", one for each token, got " +
+             "expected " + std::to_string(count) + ", one for each token, found " +
                  std::to_string(rows.size()));
     if (rows.vocabulary() != vocabulary)
         fail(source, std::string(side_of<Id>()) + "'s rows",
              "expected " + std::to_string(vocabulary) +
-                 " logits each, one for each id of the vocabulary, got " +
+                 " logits each, one for each id of the vocabulary, found " +
                  std::to_string(rows.vocabulary()));
 }
 
@@ -51,7 +51,7 @@ void require_ids(std::span<const Id> ids, std::size_t vocabulary, const char* so
     for (const Id id : ids)
         if (!id.valid() || id.index() >= vocabulary)
             fail(source, std::string(side_of<Id>()) + "'s " + what,
-                 "expected ids from 0 to " + std::to_string(vocabulary) + " - 1, got " +
+                 "expected ids from 0 to " + std::to_string(vocabulary) + " - 1, found " +
                      std::to_string(id.value));
 }
 
@@ -59,7 +59,7 @@ void require_ids(std::span<const Id> ids, std::size_t vocabulary, const char* so
 inline void require_sequence(std::size_t sequence, std::size_t sequences, const char* source) {
     if (sequence >= sequences)
         fail(source, "sequence " + std::to_string(sequence),
-             "expected one below " + std::to_string(sequences));
+             "expected a sequence below " + std::to_string(sequences));
 }
 
 /// Requires that two tables of one vocabulary have the same size. O(1).
@@ -67,7 +67,7 @@ template <class Id>
 void require_size(std::size_t got, std::size_t expected, const char* source, const char* of) {
     if (got != expected)
         fail(source, std::string(side_of<Id>()) + "'s vocabulary",
-             "expected the " + std::to_string(expected) + " ids of the " + of + ", got " +
+             "expected the " + std::to_string(expected) + " ids of the " + of + ", found " +
                  std::to_string(got));
 }
 

@@ -65,7 +65,7 @@ public:
         if (rows > 1 && stride < vocabulary)
             fail("rows", "stride", "expected at least the vocabulary");
         if (data == nullptr && rows > 0 && vocabulary > 0)
-            fail("rows", "data", "expected numbers, got a null pointer");
+            fail("rows", "data", "expected numbers, found a null pointer");
     }
 
     [[nodiscard]] std::size_t size() const { return rows_; }

@@ -113,7 +113,7 @@ public:
     joined_sequence join(Run& run, left_context left = left_context::reused) {
         if (!room() || holds(run))
             fail("batch", "join",
-                 room() ? "expected a text that is not there already"
+                 room() ? "expected a sequence that has not joined already"
                         : "expected a free sequence, all " + std::to_string(seats_.size()) +
                               " are taken");
         const std::size_t sequence = sequence_for(run);

@@ -45,7 +45,7 @@ namespace specdec {
         });
         if (!is_control && !contained.empty())
             fail("limits", "stop_strings",
-                 "expected text, or the name of one control token, got \"" + stop +
+                 "expected text, or the name of one control token, found \"" + stop +
                      "\", which contains the control token " + std::string(contained) +
                      ": it adds no text, so the string is never found");
     }

@@ -253,7 +253,7 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
     words.leave();
     pieces.leave();
     if (!(median_of(seen.pass[0]) > 0))
-        fail("measure_costs", "clock", "expected one that runs");
+        fail("measure_costs", "clock", "expected a clock that runs");
 
     cost_table costs{.pass = {1}};
     const auto add = [&](std::size_t n, double now) {

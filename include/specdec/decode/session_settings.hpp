@@ -42,7 +42,7 @@ inline void require_prompt(std::span<const target_id> prompt, std::size_t capaci
         fail("session", "prompt", "expected at least one token");
     if (prompt.size() >= capacity)
         fail("session", "prompt",
-             "expected fewer tokens than the capacity of " + std::to_string(capacity) + ", got " +
+             "expected fewer tokens than the capacity of " + std::to_string(capacity) + ", found " +
                  std::to_string(prompt.size()));
     require_ids(prompt, vocabulary, "session", "prompt");
 }
@@ -88,7 +88,7 @@ inline void require_room(std::size_t proposals, std::size_t room, const char* so
     if (proposals > room)
         fail(source, "draft",
              "expected room for the " + std::to_string(proposals) +
-                 " proposals that the round has already, or abandon() before, got room for " +
+                 " proposals that the round has already, or abandon() before, found room for " +
                  std::to_string(room));
 }
 

@@ -161,7 +161,7 @@ public:
         if (rows.vocabulary() > tokenizer_.vocabulary_size())
             fail("text run", "target's rows",
                  "expected at most " + std::to_string(tokenizer_.vocabulary_size()) +
-                     " logits, one for each id of the tokenizer, got " +
+                     " logits, one for each id of the tokenizer, found " +
                      std::to_string(rows.vocabulary()));
         round_ = session_.verify(rows, coin_, clock_);
         phase_ = phase::decided;

@@ -94,7 +94,7 @@ public:
     explicit block_model(M& model)
         : base(model), places_(model.block_size()), texts_(this->sequences()) {
         if (places_ == 0)
-            fail("block model", "block_size", "expected one place at least");
+            fail("block model", "block_size", "expected at least one place");
         for (std::size_t s = 0; s < texts_.size(); ++s) {
             texts_[s].held.reserve(model.capacity());
             base::truncate(s, 0);
@@ -217,7 +217,7 @@ private:
         const std::size_t room = this->capacity() - size(s) - nodes;
         if (ids.size() > room)
             fail("block model", "context",
-                 "expected at most " + std::to_string(room) + " tokens, got " +
+                 "expected at most " + std::to_string(room) + " tokens, found " +
                      std::to_string(ids.size()));
     }
     void require_part(std::size_t s, std::span<const draft_id> ids,
@@ -282,7 +282,7 @@ private:
         if (rows.size() != wanted_.size() * places_ || rows.vocabulary() != vocabulary)
             fail("block model", "score_block",
                  "expected " + std::to_string(wanted_.size() * places_) + " rows of " +
-                     std::to_string(vocabulary) + " logits, got " + std::to_string(rows.size()) +
+                     std::to_string(vocabulary) + " logits, found " + std::to_string(rows.size()) +
                      " of " + std::to_string(rows.vocabulary()));
         for (std::size_t i = 0; i < wanted_.size(); ++i)
             store(wanted_[i], rows.middle(i * places_, places_));

@@ -79,7 +79,7 @@ private:
         if (x.size() != n || x.width() != head_.width())
             fail(source_, "hidden states",
                  "expected " + std::to_string(n) + " of width " + std::to_string(head_.width()) +
-                     ", got " + std::to_string(x.size()) + " of width " +
+                     ", found " + std::to_string(x.size()) + " of width " +
                      std::to_string(x.width()));
         return x;
     }

@@ -30,7 +30,8 @@ public:
         if (head.vocabulary_size() != kept_.size())
             fail("reduced vocabulary head", "list",
                  "expected " + std::to_string(head.vocabulary_size()) +
-                     " tokens, one for each row of the head, got " + std::to_string(kept_.size()));
+                     " tokens, one for each row of the head, found " +
+                     std::to_string(kept_.size()));
     }
 
     [[nodiscard]] std::size_t vocabulary_size() const { return kept_.vocabulary_size(); }

@@ -62,7 +62,7 @@ public:
         constexpr const char* source = "routed head";
         require_size<Id>(groups_.vocabulary_size(), head.vocabulary_size(), source, "head");
         require_that(router.groups() == groups_.size(), source, "router",
-                     "expected one of " + std::to_string(groups_.size()) + " groups");
+                     "expected a router of " + std::to_string(groups_.size()) + " groups");
         require_that(router.width() == head.width(), source, "router", "expected the head's width");
         require_that(active >= 1 && active <= groups_.size(), source, "active groups",
                      "expected 1 to " + std::to_string(groups_.size()));

@@ -61,7 +61,7 @@ public:
                            : code == 2  ? ": the abort callback ended it"
                            : code == -1 ? ": an invalid batch, such as an id that is no token"
                                         : ": llama.cpp failed (see its log)";
-        throw error("llama_decode", "returned", std::to_string(code) + what);
+        throw error("llama_decode", "returned", "expected 0, found " + std::to_string(code) + what);
     }
 
     /// The rows that the latest decode made, [rows][vocabulary], in the order of add().

@@ -145,9 +145,10 @@ private:
         void add(const std::shared_ptr<shared_work>& work) {
             const std::lock_guard lock(mutex_);
             if (const std::string* address = dead(work->addresses))
-                throw error("rpc-server", *address,
-                            "expected one that this process has not lost before (another spelling "
-                            "of the address will do)");
+                throw error(
+                    "rpc-server", *address,
+                    "expected a server that this process has not lost before (another spelling "
+                    "of the address will do)");
             if (!installed_)
                 before_ = ggml_set_abort_callback(aborted);
             installed_ = true;

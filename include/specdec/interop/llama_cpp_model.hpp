@@ -45,9 +45,10 @@ public:
           window_(llama_model_n_swa(llama_get_model(context))) {
         const llama_model* model = llama_get_model(context);
         if (llama_model_is_recurrent(model) || llama_model_is_hybrid(model))
-            throw error("llama_memory_seq_rm", "memory",
-                        "expected one that can forget its last tokens; the state of a recurrent or "
-                        "hybrid model cannot");
+            throw error(
+                "llama_memory_seq_rm", "memory",
+                "expected a memory that can forget its last tokens; the state of a recurrent or "
+                "hybrid model cannot");
     }
 
     [[nodiscard]] std::size_t size() const { return sequence_.size(); }

@@ -69,7 +69,8 @@ public:
                                                     LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
             });
         if (got == 0)
-            throw error("llama_state_seq_get_data_ext", "state", "expected one");
+            throw error("llama_state_seq_get_data_ext", "state",
+                        "expected a state of the sequence, found none");
         state_.swap(next_);
         remembered_ = size();
     }
@@ -83,11 +84,12 @@ public:
                                                         LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
                 });
             if (read == 0)
-                throw error("llama_state_seq_set_data_ext", "state", "expected it to be read");
+                throw error("llama_state_seq_set_data_ext", "state",
+                            "expected llama.cpp to read all of it");
         }
         if (!sequence_.remove_from(remembered_))
             throw error("llama_memory_seq_rm", "position " + std::to_string(remembered_),
-                        "expected a memory without the tokens behind it");
+                        "expected a memory without the tokens after it");
     }
 
 private:

@@ -40,10 +40,10 @@ public:
                                  llama_model_get_vocab(llama_get_model(context))))),
           batch_(context, servers) {
         if (memory_ == nullptr)
-            throw error("llama_get_memory", "memory", "expected a context with one");
+            throw error("llama_get_memory", "memory", "expected a context with a memory");
         if (static_cast<std::uint32_t>(sequence) >= llama_n_seq_max(context)) // or negative
             throw error("llama_context", "sequence " + std::to_string(sequence),
-                        "expected one below n_seq_max = " +
+                        "expected a sequence below n_seq_max = " +
                             std::to_string(llama_n_seq_max(context)));
     }
 

@@ -39,7 +39,8 @@ public:
                           ? nullptr
                           : ggml_backend_reg_get_proc_address(rpc, "ggml_backend_rpc_add_server");
         if (found == nullptr)
-            throw error("llama.cpp", "RPC backend", "expected one (build it with GGML_RPC=ON)");
+            throw error("llama.cpp", "RPC backend",
+                        "expected a llama.cpp with it (build with GGML_RPC=ON)");
         for (const std::string& address : addresses)
             add_devices(address, reinterpret_cast<add_server*>(found));
         devices_.push_back(nullptr);
@@ -68,10 +69,10 @@ private:
             reg = call([add, address] { return add(address.c_str()); });
         } catch (const error& e) {
             throw error("rpc-server", address,
-                        std::string("expected one that answers: ") + e.what());
+                        std::string("expected a server that answers: ") + e.what());
         }
         if (reg == nullptr || ggml_backend_reg_dev_count(reg) == 0)
-            throw error("rpc-server", address, "expected one that lends a device");
+            throw error("rpc-server", address, "expected a server that lends a device");
         for (std::size_t i = 0; i < ggml_backend_reg_dev_count(reg); ++i)
             devices_.push_back(ggml_backend_reg_dev_get(reg, i));
     }

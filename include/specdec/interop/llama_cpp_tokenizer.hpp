@@ -160,7 +160,7 @@ private:
             room = static_cast<std::size_t>(-n);
         }
         out.resize(before);
-        throw error("llama_tokenize", "text", "expected one whose tokens can be counted");
+        throw error("llama_tokenize", "text", "expected a text whose tokens can be counted");
     }
 
     const llama_vocab* vocab_;

@@ -31,7 +31,8 @@ namespace specdec {
 /// Errors: specdec::error for a model without vocabulary.
 [[nodiscard]] inline vocabulary llama_cpp_vocabulary(const llama_vocab* vocab) {
     if (llama_vocab_type(vocab) == LLAMA_VOCAB_TYPE_NONE)
-        throw error("llama_vocab_type", "vocabulary", "expected one, the model has none");
+        throw error("llama_vocab_type", "vocabulary",
+                    "expected a model with a vocabulary, found none");
     vocabulary table;
     std::string piece(64, '\0');
     const std::int32_t size = llama_vocab_n_tokens(vocab);

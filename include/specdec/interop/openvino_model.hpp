@@ -74,7 +74,7 @@ public:
         validate(settings_);
         if (settings_.vocabulary > ports_.vocabulary)
             fail("OpenVINO model", "logits",
-                 "expected rows of " + std::to_string(settings_.vocabulary) + " tokens, got " +
+                 "expected rows of " + std::to_string(settings_.vocabulary) + " tokens, found " +
                      std::to_string(ports_.vocabulary));
         for (auto* numbers : {&mask_, &ids_, &positions_, &rows_})
             numbers->reserve(capacity());
@@ -254,7 +254,7 @@ private:
             const std::size_t held = std::exchange(shape[axes_[i]], place_.size());
             if (held != mask_.size())
                 fail("OpenVINO model", states[i].get_name(),
-                     "expected " + std::to_string(mask_.size()) + " tokens, got " +
+                     "expected " + std::to_string(mask_.size()) + " tokens, found " +
                          std::to_string(held));
             ov::Tensor kept(all.get_element_type(), ov::Shape(shape));
             std::size_t outer = 1; // runs of numbers of a token lie behind each other

@@ -56,7 +56,7 @@ private:
                              const ov::element::Type& type) {
         if (p.get_element_type() != type)
             fail("OpenVINO model", name,
-                 "expected numbers of type " + type.get_type_name() + ", got " +
+                 "expected numbers of type " + type.get_type_name() + ", found " +
                      p.get_element_type().get_type_name());
     }
     void take_input(const port& p) {
@@ -86,7 +86,7 @@ private:
         const ov::PartialShape& shape = p.get_partial_shape();
         if (shape.rank().is_dynamic() || shape.rank().get_length() != 3 || shape[2].is_dynamic())
             fail("OpenVINO model", name,
-                 "expected the shape [batch, tokens, a fixed width], got " + shape.to_string());
+                 "expected the shape [batch, tokens, a fixed width], found " + shape.to_string());
         (is_logits ? logits : features) = p;
     }
 };

@@ -58,7 +58,7 @@ public:
           context_(target, draft, map, settings.tokens) {
         if (settings.keep == 0 || settings.window < 8)
             fail("distillation recorder", "settings",
-                 "expected to keep 1 entry and a window of 8 tokens");
+                 "expected at least 1 entry and a window of 8 tokens");
         record_.reserve(settings.keep, 1);
         tokens_.reserve(settings.tokens);
         laws_.reserve(settings.tokens);
@@ -91,7 +91,7 @@ public:
         if (rows.size() < committed.size())
             fail("distillation recorder", "rows",
                  "expected one for each of " + std::to_string(committed.size()) +
-                     " committed tokens, got " + std::to_string(rows.size()));
+                     " committed tokens, found " + std::to_string(rows.size()));
         require_size<target_id>(rows.vocabulary(), target_.vocabulary_size(),
                                 "distillation recorder", "tokenizer");
         require_ids(committed, target_.vocabulary_size(), "distillation recorder", "tokens");

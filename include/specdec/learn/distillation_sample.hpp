@@ -53,13 +53,14 @@ inline void require_whole(const distillation_sample& text, const char* source) {
             whole && r.behind >= next && r.behind < tokens && is_part(r.first, r.count, entries);
         next = r.behind + 1;
     }
-    require_that(whole, source, "rows", "expected ascending places of the text, and its entries");
+    require_that(whole, source, "rows",
+                 "expected ascending places of the sequence, and its entries");
     next = 1;
     for (const distillation_sample::merge& m : text.merges) {
         whole = whole && m.first >= next && m.count > 0 && is_part(m.first, m.count, tokens);
         next = m.first + m.count;
     }
-    require_that(whole, source, "merges", "expected ascending ones of the text's tokens");
+    require_that(whole, source, "merges", "expected ascending places of the sequence's tokens");
 }
 
 } // namespace specdec

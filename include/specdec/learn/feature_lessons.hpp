@@ -49,7 +49,8 @@ public:
     explicit feature_lessons(const feature_records& records, feature_lesson_settings settings = {})
         : records_(records), settings_(settings) {
         if (settings.keep == 0 || settings.window < 8)
-            fail("feature lessons", "settings", "expected to keep 1 entry and a window of 8");
+            fail("feature lessons", "settings",
+                 "expected at least 1 entry and a window of 8 tokens");
         record_.reserve(settings.keep, 1);
         all_.tokens.reserve(settings.tokens);
         all_.values.reserve(settings.tokens * records.width());
@@ -74,7 +75,7 @@ public:
         if (rows.size() < proposed.size() + 1 || proposed.size() + 1 < committed.size())
             fail("feature lessons", "rows",
                  "expected one for each of " + std::to_string(proposed.size()) +
-                     " proposals and one more, and no more committed tokens");
+                     " proposals and one more, and at most as many committed tokens");
         const std::size_t more = common_prefix(proposed, committed) + settings_.behind_rejected;
         const std::size_t drafted = more < proposed.size() ? more : proposed.size();
         add_round(proposed.first(drafted), committed, [&] {
@@ -162,7 +163,7 @@ private:
         all_.tokens.resize(before);
         if (record == nullptr)
             fail("feature lessons", "features",
-                 "expected records of the text's first " + std::to_string(known) +
+                 "expected records of the sequence's first " + std::to_string(known) +
                      " tokens: the target keeps them until it is fed another round");
         for (std::size_t i = had; i < known; ++i) {
             const std::span<const float> f = record->features(i, 1)[0].values;

@@ -67,13 +67,14 @@ inline void require_whole(const feature_sample& text, const char* source) {
     bool whole = true;
     for (const feature_sample::row& r : text.rows)
         whole = whole && is_part(r.first, r.count, text.entries.size());
-    require_that(whole, source, "rows", "expected entries of the text");
+    require_that(whole, source, "rows", "expected entries of the sequence");
     for (const feature_sample::round& r : text.rounds)
         whole = whole && r.begin >= 2 && r.begin <= text.tokens.size() &&
                 r.begin - 2 < text.features().size() && r.rows > 0 &&
                 is_part(r.first_row, r.rows, text.rows.size()) &&
                 is_part(r.first_draft, r.rows - 1, text.drafted.size());
-    require_that(whole, source, "rounds", "expected ones of the text's features, rows and drafts");
+    require_that(whole, source, "rounds",
+                 "expected rounds of the sequence's features, logits and drafts");
 }
 
 } // namespace specdec

@@ -34,7 +34,7 @@ public:
     void add(const Text& text) {
         if (text.tokens.size() > max_tokens_)
             fail("replay buffer", "text",
-                 "expected at most " + std::to_string(max_tokens_) + " tokens, got " +
+                 "expected at most " + std::to_string(max_tokens_) + " tokens, found " +
                      std::to_string(text.tokens.size()));
         if (text.rows.empty())
             return;

@@ -12,9 +12,9 @@
 
 namespace specdec {
 
-/// The law factory for engines that sample by themselves: their rows are laws already, either
-/// probabilities of all ids or lists of the ids that their cutoffs keep. The text then has these
-/// laws.
+/// The law factory for engines that sample by themselves: their rows are distributions already,
+/// either probabilities of all ids or lists of the ids that their cutoffs keep. The text then has
+/// these laws.
 ///
 /// Models LawFactory for probabilities_row and listed_row. Takes the default sampling parameters
 /// only, because the engine has applied its own. Errors: specdec::error for other parameters, for
@@ -42,7 +42,7 @@ private:
     [[nodiscard]] L checked(const L& law, const sampling_parameters& sampling) const {
         if (!(sampling == sampling_parameters{}))
             fail("given laws", "sampling parameters",
-                 "expected the defaults, as the rows are laws already");
+                 "expected the defaults, as the rows are distributions already");
         const double off = law.total() - 1;
         if (!(off <= tolerance && -off <= tolerance))
             fail("given laws", "row", "expected probabilities whose sum is 1");

@@ -49,7 +49,7 @@ public:
         if (row > count_.size())
             fail(source, "row",
                  "expected at most the " + std::to_string(count_.size()) +
-                     " logits of its vocabulary, got " + std::to_string(row));
+                     " logits of its vocabulary, found " + std::to_string(row));
     }
 
     /// The tokens that occur, each once.

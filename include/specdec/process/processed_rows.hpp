@@ -47,7 +47,7 @@ public:
                const sampling_parameters& sampling) {
         if (row.size() != vocabulary_)
             fail("processed rows", "row",
-                 "expected " + std::to_string(vocabulary_) + " logits, got " +
+                 "expected " + std::to_string(vocabulary_) + " logits, found " +
                      std::to_string(row.size()));
         if constexpr (std::same_as<Number, float>)
             if (!is_active(process_))
@@ -61,7 +61,8 @@ public:
         if (is_active(process_))
             process_(tokens, own);
         if (!any_allowed(own))
-            fail("processed rows", "processors", "expected a token that they leave");
+            fail("processed rows", "processors",
+                 "expected processors that allow at least one token");
         return make_law(logits_row<target_id>{own}, sampling);
     }
 

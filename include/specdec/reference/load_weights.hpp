@@ -33,7 +33,7 @@ namespace specdec::reference {
     if (type == "default")
         return r;
     if (type != "linear" && type != "llama3")
-        scaling.refuse("rope_type", "expected default, linear or llama3, got " + type);
+        scaling.refuse("rope_type", "expected default, linear or llama3, found " + type);
     r.scaling = type == "linear" ? rotary_scaling::linear : rotary_scaling::llama3;
     r.factor = scaling.number("factor");
     if (r.scaling == rotary_scaling::llama3) {
@@ -59,10 +59,10 @@ namespace specdec::reference {
     const bool qwen = name == "Qwen2ForCausalLM";
     if (!qwen && name != "LlamaForCausalLM" && name != "MistralForCausalLM")
         fields.refuse("architectures", "expected LlamaForCausalLM, MistralForCausalLM or "
-                                       "Qwen2ForCausalLM, got " +
+                                       "Qwen2ForCausalLM, found " +
                                            name);
     if (const std::string act = fields.text("hidden_act", "silu"); act != "silu")
-        fields.refuse("hidden_act", "expected silu, got " + act);
+        fields.refuse("hidden_act", "expected silu, found " + act);
     for (const char* const bias : {"attention_bias", "mlp_bias"})
         if (fields.flag(bias, false))
             fields.refuse(bias, "expected false: these biases are not supported");

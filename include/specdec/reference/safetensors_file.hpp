@@ -45,7 +45,7 @@ public:
         if (length > content_.size() - sizeof length)
             fail(source_, "header length",
                  "expected at most the " + std::to_string(content_.size() - sizeof length) +
-                     " bytes behind it, got " + std::to_string(length));
+                     " bytes after it, found " + std::to_string(length));
         data_ = sizeof length + static_cast<std::size_t>(length);
         const auto text = std::string_view(content_).substr(0, data_).substr(sizeof length);
         const nlohmann::json header = json_of(text, source_, "header");
@@ -79,7 +79,7 @@ public:
             Tensor::IsVectorAtCompileTime ? std::vector{columns} : std::vector{rows, columns};
         if (of.shape != shape)
             fail(source_, field,
-                 "expected shape " + text_of(shape) + " from the configuration, got " +
+                 "expected shape " + text_of(shape) + " from the configuration, found " +
                      text_of(of.shape));
         if (of.type == "F32")
             widen<float>(of, to, rows, columns);
@@ -88,7 +88,7 @@ public:
         else if (of.type == "BF16")
             widen<Eigen::bfloat16>(of, to, rows, columns);
         else
-            fail(source_, field, "expected F32, F16 or BF16, got " + of.type);
+            fail(source_, field, "expected F32, F16 or BF16, found " + of.type);
     }
 
 private:
@@ -117,14 +117,14 @@ private:
         std::size_t wanted = bytes;
         for (const std::size_t length : of.shape) {
             if (length > 0 && wanted > size / length)
-                fields.refuse("shape",
-                              "expected one that fits into the file, got " + text_of(of.shape));
+                fields.refuse("shape", "expected a shape that fits into the file, found " +
+                                           text_of(of.shape));
             wanted *= length;
         }
         if (bytes > 0 && wanted != of.end - of.begin)
             fields.refuse("data_offsets", "expected " + std::to_string(wanted) +
                                               " bytes for shape " + text_of(of.shape) + " of " +
-                                              of.type + ", got " +
+                                              of.type + ", found " +
                                               std::to_string(of.end - of.begin));
         return of;
     }

@@ -44,10 +44,10 @@ inline void validate(const transformer_settings& settings, const transformer_con
     require_that(settings.sequences > 0, source, "sequences", "expected at least 1");
     require_that(settings.vocabulary_size <= config.vocabulary_size, source, "vocabulary_size",
                  "expected at most the " + std::to_string(config.vocabulary_size) +
-                     " rows of the LM head, got " + std::to_string(settings.vocabulary_size));
+                     " rows of the LM head, found " + std::to_string(settings.vocabulary_size));
     for (const std::size_t layer : settings.features)
         require_that(layer <= config.layers, source, "features",
-                     "expected layers up to " + std::to_string(config.layers) + ", got " +
+                     "expected layers up to " + std::to_string(config.layers) + ", found " +
                          std::to_string(layer));
 }
 
@@ -72,7 +72,8 @@ public:
     explicit transformer_batch(std::shared_ptr<const transformer_weights<Scalar>> weights,
                                const transformer_settings& settings = {})
         : weights_(std::move(weights)), features_of_(settings.features) {
-        require_that(weights_ != nullptr, source, "weights", "expected some, got a null pointer");
+        require_that(weights_ != nullptr, source, "weights",
+                     "expected weights, found a null pointer");
         const transformer_config& c = config();
         validate(*weights_);
         validate(settings, c);
@@ -189,7 +190,7 @@ private:
             const std::size_t room = capacity_ - size(s) - nodes;
             require_that(ids.size() <= room, source, "context",
                          "expected at most the " + std::to_string(room) +
-                             " tokens that have room, got " + std::to_string(ids.size()));
+                             " tokens that have room, found " + std::to_string(ids.size()));
         }
     }
 

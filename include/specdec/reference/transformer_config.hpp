@@ -53,7 +53,7 @@ inline void validate(const transformer_config& c,
     const auto within = [&](const char* field, std::size_t value, std::size_t most) {
         if (value == 0 || value > most)
             fail(source, field,
-                 "expected 1 to " + std::to_string(most) + ", got " + std::to_string(value));
+                 "expected 1 to " + std::to_string(most) + ", found " + std::to_string(value));
     };
     within("hidden_size", c.width, 1U << 17);
     within("num_hidden_layers", c.layers, 1U << 12);

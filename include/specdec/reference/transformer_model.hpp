@@ -71,7 +71,7 @@ private:
     [[nodiscard]] static sequence_nodes<Id> nodes(std::span<const Id> ids,
                                                   std::span<const std::size_t> parents) {
         require_that(!parents.empty(), "reference transformer", "parents",
-                     "expected one for each token"); // none would mean tokens
+                     "expected a parent for each token"); // none would mean tokens
         return {0, ids, parents};
     }
 

@@ -89,14 +89,14 @@ void validate(const transformer_weights<Scalar>& weights,
     validate(weights.config, source);
     if (weights.layers.size() != weights.config.layers)
         fail(source, "layers",
-             "expected " + std::to_string(weights.config.layers) + ", got " +
+             "expected " + std::to_string(weights.config.layers) + ", found " +
                  std::to_string(weights.layers.size()));
     visit_tensors(weights, [&](const std::string& name, const auto& tensor, std::size_t rows,
                                std::size_t columns) {
         if (tensor.rows() != index(rows) || tensor.cols() != index(columns))
             fail(source, "tensor " + name,
                  "expected " + std::to_string(rows) + " x " + std::to_string(columns) +
-                     " numbers, got " + std::to_string(tensor.rows()) + " x " +
+                     " numbers, found " + std::to_string(tensor.rows()) + " x " +
                      std::to_string(tensor.cols()));
         if (!tensor.allFinite())
             fail(source, "tensor " + name, "expected finite numbers");

@@ -34,7 +34,7 @@ public:
             if (n > stride)
                 fail("listed rows", "counts",
                      "expected at most the stride of " + std::to_string(stride) +
-                         " entries a row, got " + std::to_string(n));
+                         " entries a row, found " + std::to_string(n));
     }
 
     [[nodiscard]] std::size_t size() const { return counts_.size(); }

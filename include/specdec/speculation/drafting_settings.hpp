@@ -64,7 +64,7 @@ struct drafting_side {
 /// Says why a pair, or a target alone, cannot follow a rule. Errors: specdec::error, always.
 [[noreturn]] inline void refuse_rule(rule how, bool drafter) {
     fail("rule", std::string(about(how).name),
-         !drafter                        ? "expected a drafter, there is none"
+         !drafter                        ? "expected a drafter, found none"
          : takes_equal_vocabularies(how) ? "expected equal vocabularies"
                                          : "expected `identity`: the drafter reads features");
 }

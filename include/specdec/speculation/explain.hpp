@@ -40,11 +40,11 @@ namespace specdec {
                                   " of a pass of the target over one position; passes over");
     if (costs.replay > 0)
         text += " A rejection costs " + in_words(costs.replay, 2) +
-                " more for each token that the target keeps, which it is fed again.";
+                " more for each accepted token, which the target is fed again.";
     const double least = costs.draft + costs.replay + costs.pass_over(2) - costs.pass_over(1);
     const double gained = costs.pass_over(1) + costs.replay;
     text += least < gained ? " One draft token a round pays where more than " +
-                                 in_words(std::ceil(100 * least / gained), 0) + " % are kept."
+                                 in_words(std::ceil(100 * least / gained), 0) + " % are accepted."
                            : " One draft token a round never pays: it costs more than it can gain.";
     return text;
 }
@@ -61,13 +61,14 @@ namespace specdec {
         return "Drafts are as long as pays, at most " + most +
                "; there are none while drafting loses.";
     case length_kind::confidence:
-        return "A draft ends behind a token that the drafter gives less than " + threshold +
+        return "A draft ends after a token that the drafter gives less than " + threshold +
                ", at most " + most + " long.";
     case length_kind::entropy:
         return "A draft ends where AdaEDL's bound falls below " + threshold + ", at most " + most +
                " long.";
     case length_kind::heuristic:
-        return "Drafts grow by 2 when all is kept and shrink by 1 when not, at most " + most + ".";
+        return "Drafts grow by 2 when all is accepted, else they shrink by 1; at most " + most +
+               ".";
     case length_kind::predicted:
         return "A draft ends where something of it is rejected with a predicted chance above " +
                threshold + ", at most " + most + " long.";
@@ -115,7 +116,8 @@ namespace specdec {
                 : s.sampling.temperature == 0
                     ? "Chosen at temperature 0: it accepts the drafter's text where it is right, "
                       "however it is cut into tokens.\n"
-                    : "Chosen above temperature 0: on shared tokens the two laws overlap most.\n";
+                    : "Chosen above temperature 0: on shared tokens the two distributions overlap "
+                      "most.\n";
     if (how == rule::autoregressive)
         return text;
     text += std::to_string(map->shared()) + " of the drafter's " +

@@ -132,7 +132,7 @@ inline constexpr std::array rules{
     named_rule{rule::coupled_spelling, "coupled-spelling",
                "any target token as the drafter spells it, shared noise", rule_source::spelling,
                rule_verifier::coupled},
-    named_rule{rule::lookup, "lookup", "text that was seen before, no drafter, exact match",
+    named_rule{rule::lookup, "lookup", "prompt lookup, no drafter, exact match",
                rule_source::lookup, rule_verifier::exact_match},
     named_rule{rule::recycling, "recycling",
                "the target's likeliest successors of each token, no drafter, exact match",

@@ -53,7 +53,7 @@ public:
         if (best == size())
             fail("speculation", "text",
                  "expected a free sequence of the drafter, all " + std::to_string(size()) +
-                     " are taken by texts");
+                     " are taken");
         return best;
     }
 

@@ -47,7 +47,7 @@ void require_side(const speculation_side<Id>& s, const std::string& name) {
         if (!id.valid() || id.index() >= tokens)
             fail(name, "ends", "expected ids of the vocabulary");
     if (s.begins_with_bos && !s.bos)
-        fail(name, "bos", "expected a token, since every text begins with it");
+        fail(name, "bos", "expected a token, as begins_with_bos is set");
     if (s.bos && (!s.bos->valid() || s.bos->index() >= tokens))
         fail(name, "bos", "expected an id of the vocabulary");
 }

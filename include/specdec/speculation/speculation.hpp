@@ -130,7 +130,7 @@ public:
     [[nodiscard]] const any_ngram_cache* cache() const override { return tables_.cache(); }
     void forget() override {
         if (texts_.use_count() > 1)
-            fail("speculation", "forget", "expected no text, one is under way");
+            fail("speculation", "forget", "expected no open request, found one");
         target_.models.clear();
         learned_.clear(); // texts keep what they learn into
         tables_.forget_lookups();
@@ -148,7 +148,7 @@ public:
             return &*costs_;
         if (texts_.use_count() > 1) // its rows, contexts and marks would be others
             fail("speculation", "costs",
-                 "expected to be asked for before texts are open, or length_settings::costs");
+                 "expected a call before requests are open, or length_settings::costs");
         one_sequence<target_id, any_batch_model<target_id>> target(target_.models, 0);
         const std::size_t most = sequences() * (length_settings{}.length + 1); // of a pass
         if (!draft_)
@@ -168,7 +168,7 @@ private:
     void require_nothing_learnt(bool used) const {
         if (used && draft_->models.learns_from_texts())
             fail("speculation", "carry.drafter",
-                 "expected no other text: one is using what the drafter has learnt");
+                 "expected no other open request: one uses what the drafter has learnt");
     }
     void require_sides() const {
         require_side(target_, "target");

@@ -41,7 +41,7 @@ struct verdict {
 /// Requires that a round is decided once.
 inline void require_undecided(const verdict& v, const char* source) {
     if (v.decided())
-        fail(source, "verify", "expected a round that is not decided yet: draft again, or commit");
+        fail(source, "verify", "expected a round that is not verified yet: draft again, or commit");
 }
 
 /// The verdict of a rule that keeps the first i proposals but not the next one, in whose place it

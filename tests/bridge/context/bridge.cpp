@@ -225,5 +225,5 @@ TEST_CASE("a drafter's row of another length is refused in the bridge's name") {
     for (const std::size_t ids : {4U, 6U})
         CHECK_THROWS_WITH(next_row(drafter, ids, "some bridge"),
                           "some bridge: drafter's row: expected " + std::to_string(ids) +
-                              " logits, one for each id of the map, got 5");
+                              " logits, one for each id of the map, found 5");
 }

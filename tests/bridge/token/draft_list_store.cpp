@@ -153,7 +153,7 @@ TEST_CASE("lists that cannot be read are refused, and say what was expected") {
     };
     CHECK_THAT(refused(11, {{a, 1}}), Contains("drafter's list") && Contains("10 ids of the map"));
     CHECK_THAT(refused(10, {{a, 1}, {space, 1}, {c, 1}, {b, 1}}),
-               Contains("at most 3 entries, got 4"));
+               Contains("at most 3 entries, found 4"));
     for (const entries& list : {entries{{c, 1}, {a, 1}},
                                 {{a, 1}, {a, 1}},
                                 {{draft_id{-3}, 1}, {a, 1}},

@@ -120,7 +120,7 @@ TEST_CASE("a model that does not truncate is found out where its tokens are unkn
     } deaf;
     context_tracker<target_id> mirror;
     CHECK_THROWS_WITH(mirror.meet(deaf),
-                      Catch::Contains("truncate: expected no token to be left, got 7"));
+                      Catch::Contains("truncate: expected no token to be left, found 7"));
 }
 
 TEST_CASE("any edits: the shortest, from scratch and from what is known to be unchanged") {

@@ -45,7 +45,7 @@ TEST_CASE("one sequence of several is a model, and leaves the others alone") {
     CHECK(all.size(1) == 1);
     CHECK(all.size(2) == 0);
     CHECK_THROWS_WITH((one_sequence<target_id, batched>(all, 3)),
-                      Contains("one sequence: sequence 3: expected one below 3"));
+                      Contains("one sequence: sequence 3: expected a sequence below 3"));
 }
 
 TEST_CASE("one sequence of several tells what it holds where they do") {

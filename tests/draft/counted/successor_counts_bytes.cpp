@@ -101,14 +101,14 @@ TEST_CASE("a torn, changed or foreign file of counts is refused by name") {
         CHECK(message(changed).starts_with("FILE: "));
     }
     CHECK(message(good, 7).find("FILE: fingerprint: expected the drafter's vocabulary") == 0);
-    CHECK(message(good, fingerprint, 5).find("FILE: token: expected one of the vocab") == 0);
+    CHECK(message(good, fingerprint, 5).find("FILE: token: expected a token of the vocab") == 0);
     constexpr std::size_t entries = 15 + 4 + 8, number = entries + 8, first = number + 8;
     CHECK(message(with(good, 15, 2)).find("FILE: version: expected 1, the file has 2") == 0);
     CHECK(message(with(good, entries, 48)).find("FILE: entries: expected a power of two") == 0);
     CHECK(message(with(good, entries, 8)).find("FILE: entries: expected a power of two") == 0);
     CHECK(message(with(good, entries + 4, 1)).find("FILE: entries: expected at most") == 0);
     CHECK(message(with(good, number, 65)).find("FILE: number of n-grams: expected at most") == 0);
-    CHECK(message(with(good, number, 1)).find("FILE: end: expected nothing behind") == 0);
+    CHECK(message(with(good, number, 1)).find("FILE: end: expected nothing after") == 0);
     CHECK(message(with(good, first, 64)).find("FILE: place: expected every number") == 0);
     CHECK(message(with(good, first + 40, 0)).find("FILE: place: expected every number") == 0);
     const auto weight = [&](float w) {
@@ -117,7 +117,7 @@ TEST_CASE("a torn, changed or foreign file of counts is refused by name") {
     CHECK(weight(-1).find("FILE: weight: expected 0 to 5") == 0);
     CHECK(weight(6).find("FILE: weight: expected 0 to 5") == 0);
     CHECK(weight(std::numeric_limits<float>::quiet_NaN()).find("FILE: weight: expected 0") == 0);
-    CHECK(message(with(good, first + 8, 0xFFFFFFFF)).find("FILE: token: expected one") == 0);
+    CHECK(message(with(good, first + 8, 0xFFFFFFFF)).find("FILE: token: expected a token") == 0);
 }
 
 } // namespace successor_counts_bytes_tests

@@ -54,7 +54,7 @@ TEST_CASE("successor table: its memory is bounded, its width checked") {
     const successor_table table(1000, 8);
     CHECK(table.memory() == 1000 * (8 * 8 + 1));
     CHECK_THROWS_WITH(successor_table(4, 0), Contains("width"));
-    CHECK_THROWS_WITH(successor_table(4, 65), Contains("got 65"));
+    CHECK_THROWS_WITH(successor_table(4, 65), Contains("found 65"));
 }
 
 } // namespace successor_table_tests

@@ -61,8 +61,8 @@ TEST_CASE("what cannot be counted or listed is refused") {
     token_frequencies<draft_id> counts = some_counts();
     CHECK_THROWS_WITH(counts.add(ids_of({0, 6})), Contains("token frequencies"));
     CHECK(counts.total() == 8);
-    CHECK_THROWS_WITH(counts.of(draft_id{}), Contains("got -1"));
-    CHECK_THROWS_WITH(counts.coverage(every_token<draft_id>(7)), Contains("got 6"));
+    CHECK_THROWS_WITH(counts.of(draft_id{}), Contains("found -1"));
+    CHECK_THROWS_WITH(counts.coverage(every_token<draft_id>(7)), Contains("found 6"));
     CHECK_THROWS_WITH(counts.most(0), Contains("size"));
     CHECK_THROWS_WITH(counts.most(7), Contains("size"));
     CHECK_THROWS_WITH(counts.covering(0), Contains("share"));

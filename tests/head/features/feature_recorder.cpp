@@ -222,7 +222,7 @@ TEST_CASE("recorder: it says what it holds, and what differs") {
     plain.forgets_one = true;
     CHECK_THROWS_WITH(target.append(prompt),
                       Contains("feature recorder: features: expected 8 of width 2, one for each "
-                               "token of the pass, got 7 of width 2"));
+                               "token of the pass, found 7 of width 2"));
     plain.forgets_one = false;
 
     // An engine that feeds itself in a pass.
@@ -238,9 +238,10 @@ TEST_CASE("recorder: it says what it holds, and what differs") {
         vocabulary, [](const auto&) { return std::vector<float>(vocabulary); }, 0, 64);
     feature_records of_greedy(1, 64, greedy.feature_width());
     feature_recorder fed(greedy, of_greedy);
-    CHECK_THROWS_WITH(fed.append(prompt),
-                      Contains("feature recorder: sequence 0: expected the target to hold 8 "
-                               "tokens, of which the record has 0 and this pass was fed 8, got 9"));
+    CHECK_THROWS_WITH(
+        fed.append(prompt),
+        Contains("feature recorder: sequence 0: expected the target to hold 8 "
+                 "tokens, of which the record has 0 and this pass was fed 8, found 9"));
     CHECK(greedy.size() == 0);
 }
 

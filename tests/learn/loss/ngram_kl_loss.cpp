@@ -144,7 +144,7 @@ TEST_CASE("an n-gram KL through a token that its row forbids is refused") {
     const auto p = make_law(logits_row<target_id>{toy.target_row}, {});
     std::vector<float> out(toy.block.size());
     CHECK_THROWS_WITH(ngram_kl_loss(p, toy.token, first, toy.rest(), toy.ids, out),
-                      Catch::Contains("expected ones that the rows allow"));
+                      Catch::Contains("expected tokens that the logits allow"));
 }
 
 } // namespace ngram_kl_loss_tests

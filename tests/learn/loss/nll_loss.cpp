@@ -19,7 +19,8 @@ TEST_CASE("the NLL of every token is the formula, and its gradient the formula's
                 std::vector<float> dz(toy.z.size(), 77);
                 const auto loss = [&] { return nll_loss(q, id_at<draft_id>(d), dz, 0.2); };
                 if (toy.z[d] == forbidden) {
-                    CHECK_THROWS_WITH(loss(), Catch::Contains("expected one that the row allows"));
+                    CHECK_THROWS_WITH(loss(),
+                                      Catch::Contains("expected a token that the logits allow"));
                     continue;
                 }
                 const auto expected = [&](const row_of_doubles& z) {
@@ -70,7 +71,7 @@ TEST_CASE("an NLL of ids, rows and gradients that do not fit is refused") {
     const std::vector<draft_id> ids(3, draft_id{0});
     CHECK_THROWS_WITH(ngram_nll_loss(rows, ids, dz, 1), Catch::Contains("drafter's rows"));
     CHECK_THROWS_WITH(ngram_nll_loss(rows, std::span(ids).first(2), std::span(dz).first(5), 1),
-                      Catch::Contains("gradients: expected 2 rows of 3, got 5"));
+                      Catch::Contains("gradients: expected 2 rows of 3, found 5"));
     CHECK_NOTHROW(ngram_nll_loss(rows, std::span(ids).first(2), dz, 1));
 }
 

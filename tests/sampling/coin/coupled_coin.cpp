@@ -217,7 +217,7 @@ TEST_CASE("a law of more ids than the keys know is refused") {
     const coupled_coin coin(l.keys, 5);
     const std::vector<float> five{1, 1, 1, 1, 1};
     CHECK_THROWS_WITH(coin.pick(target_at(1), dense_law_of<target_id>(five)),
-                      "coupled coin: law: expected at most 4 ids, one for each key, got 5");
+                      "coupled coin: law: expected at most 4 ids, one for each key, found 5");
     const text_keys target_only(l.target);
     CHECK_THROWS_AS(coupled_coin(target_only, 1).pick(draft_at(1), dense_law_of<draft_id>(five)),
                     error);

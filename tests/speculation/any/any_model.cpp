@@ -49,7 +49,7 @@ TEST_CASE("any model: one that does not truncate is found out at once") {
     const std::size_t n = view.size(0);
     CHECK_NOTHROW(view.truncate(0, n));
     CHECK_THROWS_WITH(view.truncate(0, 1),
-                      Catch::Contains("truncate: expected at most 1 tokens to be left, got " +
+                      Catch::Contains("truncate: expected at most 1 tokens to be left, found " +
                                       std::to_string(n)));
 }
 

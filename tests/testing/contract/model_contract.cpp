@@ -48,11 +48,11 @@ TEST_CASE("each fault of a model violates the clauses it breaks and no other") {
     const std::vector<found_fault<fault>> faults{
         {fault::starts_with_a_token, "model.starts_empty", "size() 1, capacity() 40"},
         {fault::append_keeps_size, "model.size_grows",
-         "size() 3 instead of 5 after the append of 2 tokens behind 3"},
+         "size() 3 instead of 5 after the append of 2 tokens after 3"},
         {fault::padded_rows, "model.row_count", "rows of 16 values"},
         {fault::last_row_only, "model.row_count", "1 rows of 11 values from the score of 24"},
         {fault::batch_too_large, "model.row_count",
-         "the score of 24 tokens behind 0 threw the exception \"n_batch\""},
+         "the score of 24 tokens after 0 threw the exception \"n_batch\""},
         {fault::not_a_number, "model.row_values", "nan in the row of position 2"},
         {fault::infinite, "model.row_values", "inf in the row of position 2"},
         {fault::forbids_all, "model.row_values", "only -infinity in the row of position 2"},
@@ -67,7 +67,7 @@ TEST_CASE("each fault of a model violates the clauses it breaks and no other") {
         {fault::sees_whole_call, "model.row_position", "the row of position 0, scored alone"},
         {fault::depends_on_grouping, "model.row_position", "apart)"},
         {fault::append_of_blanks, "model.append_then_score",
-         "the row of position 1, behind appended tokens"},
+         "the row of position 1, after appended tokens"},
         {fault::truncate_leaves_one, "model.truncate_size",
          "size() 24 instead of 23 after the truncate(23) of 24 tokens"},
         {fault::truncate_throws, "model.truncate_size",
@@ -80,19 +80,19 @@ TEST_CASE("each fault of a model violates the clauses it breaks and no other") {
          "the row of position 23, after truncate(21) and append"},
         {fault::rows_by_position, "model.rejected_tokens", "in round"},
         {fault::unbounded, "model.capacity",
-         "no exception from the append of 1 tokens behind 40, where capacity() is 40"},
+         "no exception from the append of 1 tokens after 40, where capacity() is 40"},
         {fault::score_unbounded, "model.capacity",
-         "no exception from the score of 1 tokens behind 40"},
+         "no exception from the score of 1 tokens after 40"},
         {fault::refuses_when_full, "model.capacity",
-         "no exception from the append of 37 tokens behind 4"},
+         "no exception from the append of 37 tokens after 4"},
         {fault::less_than_promised, "model.capacity",
-         "the append of 39 tokens behind 0 threw the exception \"no room\""},
+         "the append of 39 tokens after 0 threw the exception \"no room\""},
         {fault::half_append, "model.refusal_state",
          "size() 40 instead of 4 after the refused append"},
         {fault::half_score, "model.refusal_state",
          "size() 40 instead of 4 after the refused score"},
         {fault::leaks_cells, "model.refusal_state",
-         "the append of 32 tokens behind 8 threw the exception \"no room\""},
+         "the append of 32 tokens after 8 threw the exception \"no room\""},
         {fault::shared_rows, "model.independence",
          "the row of position 0, read after another model's score"},
     };
@@ -149,7 +149,7 @@ TEST_CASE("what a model tells of its context is checked, too") {
     CHECK(check_model<target_id>([] { return teller(false); }).keeps("model.held"));
     const contract_report report = check_model<target_id>([] { return teller(true); });
     CHECK(violated(report) == "model.held");
-    CHECK_THAT(report.text(), Contains("others behind append, truncate(2)"));
+    CHECK_THAT(report.text(), Contains("others after append, truncate(2)"));
 }
 
 TEST_CASE("settings choose the tokens") {
@@ -225,7 +225,7 @@ TEST_CASE("an engine that fails at any one call: the clause says so, the rest is
     const contract_report second = calls(1);
     CHECK(violated(second) == "model.size_grows");
     CHECK(second.violations[0].seen ==
-          "the score of 3 tokens behind 0 threw the exception \"the model failed\"");
+          "the score of 3 tokens after 0 threw the exception \"the model failed\"");
     for (std::size_t at = 1; at < 12; ++at)
         CHECK(calls(at).violations.size() <= 1);
     const contract_report thrown =

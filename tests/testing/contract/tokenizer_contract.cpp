@@ -52,9 +52,9 @@ TEST_CASE("each fault of a tokenizer violates the clauses it breaks and no other
          "encode(\"The quick brown fox jumps over the lazy dog.\") threw the exception \"not a "
          "text\""},
         {fault::out_of_range, "tokenizer.ids", "id 260 from encode(\"The quick brown fox"},
-        {fault::clears_out, "tokenizer.encode_appends", "behind 3 other ids"},
-        {fault::clears_out_at_start, "tokenizer.encode_appends", "behind 3 other ids"},
-        {fault::depends_on_out, "tokenizer.encode_appends", "behind 3 other ids"},
+        {fault::clears_out, "tokenizer.encode_appends", "after 3 other ids"},
+        {fault::clears_out_at_start, "tokenizer.encode_appends", "after 3 other ids"},
+        {fault::depends_on_out, "tokenizer.encode_appends", "after 3 other ids"},
         {fault::adds_bos, "tokenizer.empty_text tokenizer.control_added",
          "1 ids, the first is 256"},
         {fault::empty_text_is_a_space, "tokenizer.empty_text", "1 ids, the first is 32"},

@@ -169,10 +169,11 @@ TEST_CASE("saved n-gram caches: torn ones are refused, wherever they end") {
         REQUIRE(message(whole.substr(0, size)).starts_with("FILE: "));
     CHECK(message("") == "FILE: magic: expected the bytes of a saved n-gram cache");
     CHECK(message(whole.substr(0, whole.size() - 1)) ==
-          "FILE: checksum: expected that of the bytes before it, the file is torn or corrupt");
+          "FILE: checksum: expected the checksum of the bytes before it, the file is torn or "
+          "corrupt");
     CHECK(message(whole.substr(0, 22)) == "FILE: checksum: expected a whole file, it is torn");
-    CHECK(message(whole + '\0') ==
-          "FILE: checksum: expected that of the bytes before it, the file is torn or corrupt");
+    CHECK(message(whole + '\0') == "FILE: checksum: expected the checksum of the bytes before it, "
+                                   "the file is torn or corrupt");
 }
 
 TEST_CASE("saved n-gram caches: every wrong byte is seen") {
@@ -242,7 +243,7 @@ TEST_CASE("saved n-gram caches: contents that no cache has, under a right checks
     put(more, 88, 1, 8);
     put(more, first, 0, 4);
     seal(more);
-    CHECK(message(more) == "FILE: end: expected nothing behind the last n-gram");
+    CHECK(message(more) == "FILE: end: expected nothing after the last n-gram");
 
     ngram_cache<lfu> by_frequency(settings);
     by_frequency.insert(ids{draft_id{1}, draft_id{2}}, target_id{1});

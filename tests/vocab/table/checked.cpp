@@ -24,7 +24,7 @@ TEST_CASE("an encoding is appended; an id that the tokenizer does not count is r
     encode(words, "ab", encode_mode::start, ids);
     CHECK(ids == std::vector{draft_id{7}, draft_id{0}, draft_id{1}});
     CHECK_THROWS_WITH(encode(words, "bc", encode_mode::start, ids),
-                      "tokenizer: drafter's encoding: expected ids from 0 to 2 - 1, got 2");
+                      "tokenizer: drafter's encoding: expected ids from 0 to 2 - 1, found 2");
 }
 
 TEST_CASE("a map is of the two vocabularies, this way around") {
@@ -32,12 +32,14 @@ TEST_CASE("a map is of the two vocabularies, this way around") {
     const tiny_tokenizer<draft_id> draft({"b", "a"}), other({"a", "b"});
     CHECK_NOTHROW(require_map(intersect(draft, target), target, draft, "x"));
     CHECK_NOTHROW(require_map(id_map::identity(2, 3), target, draft, "x")); // of unknown ones
-    CHECK_THROWS_WITH(require_map(intersect(target.table(), draft.table()), target, draft, "x"),
-                      "x: id map: expected one from the drafter's 2 ids to the target's 3, got one "
-                      "from 3 to 2");
-    CHECK_THROWS_WITH(require_map(intersect(other, target), target, draft, "x"),
-                      "x: id map: expected one from the drafter's vocabulary to the target's, got "
-                      "one of other vocabularies");
+    CHECK_THROWS_WITH(
+        require_map(intersect(target.table(), draft.table()), target, draft, "x"),
+        "x: id map: expected a map from the drafter's 2 ids to the target's 3, found one "
+        "from 3 to 2");
+    CHECK_THROWS_WITH(
+        require_map(intersect(other, target), target, draft, "x"),
+        "x: id map: expected a map from the drafter's vocabulary to the target's, found "
+        "one of other vocabularies");
 }
 
 TEST_CASE("a tokenizer that knows its fingerprint is asked for that") {

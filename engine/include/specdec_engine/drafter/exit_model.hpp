@@ -51,13 +51,13 @@ public:
           stride_(round_up(of.config().vocabulary_size, panel_rows)) {
         if (depths_.empty())
             throw error("model with exits", "specdec_exits",
-                        "expected the layers behind which it may stop, in its config.json");
+                        "expected the layers after which it may stop, in its config.json");
         check_exits(depths_, of.config().layers, "model with exits");
         check_capacity(of.config(), capacity_, "model with exits");
         of.with_pass([&]<class Format>(const forward_pass<Format>& pass) {
             if (!pass.weights().exit_norms.empty() && depths_ != of.config().exits)
                 throw error("model with exits", "exits",
-                            "expected those of the checkpoint, which has a norm for each");
+                            "expected the exits of the checkpoint, which has a norm for each");
             pass_ = std::make_unique<any_pass>(
                 std::in_place_type<exit_pass<Format>>, pass.shared_weights(), depths_,
                 std::max<std::size_t>(options.sequences, 1), capacity_, of.team(),

@@ -76,11 +76,11 @@ template <class Id>
             if (g < 0 || static_cast<std::size_t>(g) >= router.groups())
                 throw error(source, "tensor " + t.name,
                             "expected groups from 0 to " + std::to_string(router.groups() - 1) +
-                                ", got " + std::to_string(g));
+                                ", found " + std::to_string(g));
             router.group_of.push_back(static_cast<std::uint32_t>(g));
         }
         if (router.group_of.empty())
-            throw error(source, "tensor " + t.name, "expected the group of each token, got none");
+            throw error(source, "tensor " + t.name, "expected the group of each token, found none");
     }
     return router;
 }

@@ -46,7 +46,8 @@ public:
         const T value = read<T>(field);
         if (value > left() / smallest)
             throw error(*source_, field,
-                        std::to_string(value) + " entries do not fit into the file");
+                        "expected at most the " + std::to_string(left() / smallest) +
+                            " entries that fit into the file, found " + std::to_string(value));
         return static_cast<std::size_t>(value);
     }
 

@@ -117,7 +117,7 @@ inline void check_exits(const std::vector<std::size_t>& exits, std::size_t layer
     }
     if (before != layers)
         throw error(source, "exits",
-                    "expected the last one behind all " + std::to_string(layers) + " layers");
+                    "expected the last one after all " + std::to_string(layers) + " layers");
 }
 
 /// Throws specdec::error naming the field unless the numbers make a model. The bounds keep every
@@ -209,7 +209,7 @@ inline void require_trainable(const model_config& c, const std::string& source) 
 /// Requires that new weights agree in a field with those they stand in for. Errors: specdec::error.
 inline void require_as_before(bool same, const std::string& source, const char* field) {
     if (!same)
-        throw error(source, field, "expected those of the weights before");
+        throw error(source, field, "expected the same as in the weights before");
 }
 
 /// Throws specdec::error naming what differs unless blocks of both compute alike: `other` weights

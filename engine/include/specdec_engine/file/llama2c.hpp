@@ -71,7 +71,9 @@ inline void cut_llama2c(checkpoint& c, byte_reader& in, const std::string& name,
     c.eos = {1, 2};
     check(c, source);
     if (c.layers > in.left() / (4 * c.dimension))
-        throw error(source, "n_layers", "as many layers do not fit into the file");
+        throw error(source, "n_layers",
+                    "expected as many layers as fit into the file, found " +
+                        std::to_string(c.layers));
 
     const std::size_t d = c.dimension;
     const std::size_t h = c.hidden_dimension;
@@ -96,7 +98,9 @@ inline void cut_llama2c(checkpoint& c, byte_reader& in, const std::string& name,
     if (!c.tied)
         cut("lm_head.weight", 0, {c.vocabulary_size, d});
     if (in.left() != 0)
-        throw error(source, "file", std::to_string(in.left()) + " bytes more than the header says");
+        throw error(source, "file",
+                    "expected the size that the header gives, found " + std::to_string(in.left()) +
+                        " bytes more");
     return result;
 }
 

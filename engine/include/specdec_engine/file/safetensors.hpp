@@ -56,7 +56,8 @@ inline tensor safetensors_entry(const std::string& source, const std::string& na
     std::size_t values = 1;
     for (const std::size_t length : t.shape) {
         if (length != 0 && values > data.size() / length)
-            fields.fail("shape", shape_text(t.shape) + " does not fit into the file");
+            fields.fail("shape",
+                        "expected a shape that fits into the file, found " + shape_text(t.shape));
         values *= length;
     }
     if (values * width != offsets[1] - offsets[0])
@@ -85,7 +86,7 @@ inline tensor safetensors_entry(const std::string& source, const std::string& na
         throw error(source, "header", "expected a JSON object");
     std::sort(names.begin(), names.end());
     if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
-        throw error(source, "tensor " + *twice, "stands in the header twice");
+        throw error(source, "tensor " + *twice, "expected it once in the header, found it twice");
     const std::span<const std::byte> data = bytes.subspan(in.position());
 
     std::vector<tensor> tensors;

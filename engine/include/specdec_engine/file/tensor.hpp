@@ -63,7 +63,8 @@ inline void require_apart(std::span<const tensor> tensors) {
     for (std::size_t i = 1; i < rising.size(); ++i) {
         const tensor &before = *rising[i - 1], &t = *rising[i];
         if (before.bytes.data() + before.bytes.size() > t.bytes.data())
-            throw error(t.source, "tensor " + t.name, "overlaps tensor " + before.name);
+            throw error(t.source, "tensor " + t.name,
+                        "expected bytes of its own, found those of tensor " + before.name);
     }
 }
 

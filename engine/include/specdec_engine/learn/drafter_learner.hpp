@@ -79,8 +79,8 @@ private:
         check(s);
         if (m.config().vocabulary_size != map.draft_size())
             throw error("drafter learner", "map",
-                        "expected one of the model's " +
-                            std::to_string(m.config().vocabulary_size) + " tokens, it has " +
+                        "expected a map of the model's " +
+                            std::to_string(m.config().vocabulary_size) + " tokens, found " +
                             std::to_string(map.draft_size()));
         return s;
     }

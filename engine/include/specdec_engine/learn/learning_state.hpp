@@ -176,7 +176,7 @@ inline void save_learning_state(const std::string& path, const parameter_layout&
         tensors.read(layout, std::span<float>(began), "anchor.");
     state.set_steps(steps);
     if (detail::checksum_of(digits, note, read, state, began) != metadata.text("checksum"))
-        metadata.fail("checksum", "expected that of the file's data, it is corrupt");
+        metadata.fail("checksum", "expected the checksum of the file's data, it is corrupt");
     std::copy(read.begin(), read.end(), weights.begin());
     std::copy(began.begin(), began.end(), anchor.begin());
     optimiser = std::move(state);

@@ -55,7 +55,7 @@ public:
             throw error(
                 source, "text",
                 "expected at most learner_settings::length = " + std::to_string(settings_.length) +
-                    " tokens (a recorder's window), got " + std::to_string(text.tokens.size()));
+                    " tokens (a recorder's window), found " + std::to_string(text.tokens.size()));
         const std::size_t tokens = base_.config().vocabulary_size;
         require_ids(std::span(text.tokens), tokens, source, "text");
         if constexpr (requires { text.drafted; }) {

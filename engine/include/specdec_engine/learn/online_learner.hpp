@@ -56,7 +56,8 @@ public:
         if (!(settings.budget >= 0 && settings.budget <= 1))
             throw error("online learner", "budget", "expected a share from 0 to 1");
         if (settings.replayed >= learner.settings().sequences)
-            throw error("online learner", "replayed", "expected fewer than the texts of an update");
+            throw error("online learner", "replayed",
+                        "expected fewer than the examples of an update");
         remember();
         if (settings.own_thread)
             thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });

@@ -11,7 +11,7 @@ namespace specdec::engine {
 
 /// When a drafter that serves learns, and from what.
 struct online_settings {
-    std::size_t every = 64;   ///< newly taught rows before an update
+    std::size_t every = 64;   ///< new training positions before an update
     double budget = 0.1;      ///< the share of time that updates may take; 0: none, 1: no limit
     std::size_t replayed = 1; ///< texts of an update that are drawn from all that are remembered
     std::size_t remembered = std::size_t{1} << 18; ///< draft tokens of the texts that are

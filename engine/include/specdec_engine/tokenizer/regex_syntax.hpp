@@ -189,9 +189,9 @@ inline std::string pcre2_property(std::string_view name) {
             const std::string_view numbers = pattern.substr(i + 1, end - i - 1); // and the brace
             const std::string_view behind = pattern.substr(end, 1);
             if (behind == "+")
-                refuse("+ behind {}");
+                refuse("+ after {}");
             if (behind == "?" && numbers.find(',') == std::string_view::npos)
-                refuse("? behind {n}");
+                refuse("? after {n}");
             out.append(numbers.starts_with(',') ? "{0" : "{").append(numbers);
             i = end - 1;
             continue;

@@ -49,9 +49,10 @@ public:
             vocabulary_size_ = config_.vocabulary_size;
         if (vocabulary_size_ > config_.vocabulary_size)
             throw error(source, "vocabulary",
-                        "the head has " + std::to_string(config_.vocabulary_size) +
-                            " rows, fewer than the tokenizer's " +
-                            std::to_string(vocabulary_size_) + " tokens");
+                        "expected at least a row of the head for each of the tokenizer's " +
+                            std::to_string(vocabulary_size_) + " tokens, found " +
+                            std::to_string(config_.vocabulary_size));
+        check_capacity(config_, capacity(), source);
         const isa instructions = usable(options.instructions);
         pass_ =
             std::make_unique<any_pass>(std::in_place_type<forward_pass<Format>>, std::move(weights),

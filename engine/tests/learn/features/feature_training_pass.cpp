@@ -269,7 +269,7 @@ TEST_CASE("a batch without chains has no cells, and what does not fit is refused
         CHECK_THROWS_WITH(pass.forward(m, views(texts)), Contains("feature batch: " + message));
     };
     refused([](auto& t) { t.push_back(t[0]); }, "sequences: expected at most 2, found 3");
-    refused([](auto& t) { t[0].draft(8, {}); }, "chain: expected one that begins");
+    refused([](auto& t) { t[0].draft(8, {}); }, "chain: expected a chain that begins");
     refused([](auto& t) { t[0].draft(0, {1, 2, 3, 4, 5}); }, "length of a chain");
     refused([](auto& t) { t[0].draft(0, {1, 77}); }, "token 77");
     refused([](auto& t) { t[1].ids[2] = -1; }, "token -1");

@@ -118,7 +118,7 @@ TEST_CASE("a body learns online: updates, worse weights rolled back, saved and r
     feature_sample other_drafts = s.samples[1];
     other_drafts.drafted.front() = draft_id{77};
     CHECK_THROWS_WITH(online.add(other_drafts), "online learner: drafter's drafts: expected ids "
-                                                "from 0 to 77 - 1, got 77");
+                                                "from 0 to 77 - 1, found 77");
     online.add(s.samples[0]);
     online.round_begins();
     CHECK(s.values() != before);

@@ -202,7 +202,7 @@ TEST_CASE("broken tokenizers in GGUF files") {
     CHECK(refusal(types) ==
           "toy.gguf: tokenizer.ggml.merges: expected this metadata key, it is missing");
     CHECK(refusal(gguf(types).numbers<std::int32_t>("tokenizer.ggml.token_type", 5, {1, 1})) ==
-          "toy.gguf: tokenizer.ggml.token_type: expected one a token (1), found 2");
+          "toy.gguf: tokenizer.ggml.token_type: expected one for each token (1), found 2");
     CHECK(refusal(gguf(types).numbers<std::int32_t>("tokenizer.ggml.token_type", 5, {7})) ==
           "toy.gguf: tokenizer.ggml.token_type[0]: expected a type from 1 to 6, found 7");
     CHECK(refusal(gguf(types).strings("tokenizer.ggml.merges", {"a b"})) ==

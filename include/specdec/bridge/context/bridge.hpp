@@ -122,7 +122,7 @@ template <Drafter D>
     const logits_row<draft_id> row = drafter.row();
     if (row.size() != ids)
         fail(bridge, "drafter's row",
-             "expected " + std::to_string(ids) + " logits, one for each id of the map, got " +
+             "expected " + std::to_string(ids) + " logits, one for each id of the map, found " +
                  std::to_string(row.size()));
     return row;
 }

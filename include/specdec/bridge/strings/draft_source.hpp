@@ -110,8 +110,8 @@ public:
                                                          : nullptr;
         if (who != nullptr)
             fail("round", who,
-                 "expected no change between a round's draft and its decision: texts that share "
-                 "it are all decided before one of them drafts, learns or commits");
+                 "expected no change between a round's draft and its verification: verify all "
+                 "sequences that share it before one of them drafts, learns or commits");
     }
 
 private:

@@ -206,7 +206,7 @@ private:
     void fill(draft_node<state_type>& n, logits_row<draft_id> row) {
         if (const std::size_t most = f_.order().size(); row.size() > most)
             fail("bridge", "drafter's row",
-                 "expected at most " + std::to_string(most) + " logits, one for each id, got " +
+                 "expected at most " + std::to_string(most) + " logits, one for each id, found " +
                      std::to_string(row.size()));
         n.given.assign(row.values.begin(), row.values.end());
         prepare(n);

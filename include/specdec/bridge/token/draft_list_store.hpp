@@ -37,10 +37,10 @@ public:
     [[nodiscard]] bool keep(std::size_t i, D& drafter, const Map& map) {
         const listed_row<draft_id> list = drafter.list();
         if (list.vocabulary != vocabulary_)
-            refuse("one of the " + std::to_string(vocabulary_) + " ids of the map, got one of " +
-                   std::to_string(list.vocabulary));
+            refuse("a list over the " + std::to_string(vocabulary_) +
+                   " ids of the map, found one over " + std::to_string(list.vocabulary));
         if (list.entries.size() > most_)
-            refuse("at most " + std::to_string(most_) + " entries, got " +
+            refuse("at most " + std::to_string(most_) + " entries, found " +
                    std::to_string(list.entries.size()));
         weighted_id<draft_id>* const kept = entries_.data() + begin(i);
         const std::size_t n = list.entries.size();
@@ -63,7 +63,7 @@ public:
     [[nodiscard]] law_type law(std::size_t i, const sampling_parameters& sampling) const {
         if (!is_plain(sampling))
             fail("token bridge", "draft sampling parameters",
-                 "expected the defaults, as the drafter's lists are laws already");
+                 "expected the defaults, as the drafter's lists are distributions already");
         return {std::span(entries_).subspan(begin(i), counts_[i]), vocabulary_};
     }
 

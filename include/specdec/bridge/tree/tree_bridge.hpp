@@ -134,7 +134,7 @@ private:
             if (!likeliest_)
                 fail("tree bridge", "shape",
                      "expected the likeliest siblings where a shape chooses among nodes, as "
-                     "dropping what was drawn would bias the law");
+                     "dropping drawn tokens would bias the output distribution");
             drafted_ = settings_.drafted();
         }
         depth_ = 0;

@@ -257,7 +257,7 @@ private:
             const std::size_t parent = tree.parent(node), to = spare.size();
             if ((parent != tree_root && chosen[parent] == 0) || to == most)
                 fail("tree bridge", "shape",
-                     "expected it to choose at most " + std::to_string(most) +
+                     "expected a shape that chooses at most " + std::to_string(most) +
                          " nodes, each with its parent");
             numbers[node] =
                 spare.add(parent == tree_root ? tree_root : numbers[parent], tree.id(node));

@@ -216,7 +216,7 @@ private:
     void require_room(std::size_t s, std::span<const Id> ids) const {
         if (ids.size() > capacity() - size(s))
             fail("checkpointed_model", "context",
-                 "expected at most " + std::to_string(capacity() - size(s)) + " tokens, got " +
+                 "expected at most " + std::to_string(capacity() - size(s)) + " tokens, found " +
                      std::to_string(ids.size()));
     }
 

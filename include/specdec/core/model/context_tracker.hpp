@@ -203,7 +203,7 @@ public:
         model.truncate(0);
         if (model.size() != 0)
             fail("model", "truncate",
-                 "expected no token to be left, got " + std::to_string(model.size()));
+                 "expected no token to be left, found " + std::to_string(model.size()));
         truncated(0);
         return 0;
     }

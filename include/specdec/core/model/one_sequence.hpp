@@ -58,7 +58,7 @@ public:
         requires BatchTreeModelOf<M, Id>
     {
         if (parents.empty()) // which means tokens, not nodes
-            fail("one sequence", "parents", "expected one for each token");
+            fail("one sequence", "parents", "expected a parent for each token");
         const sequence_nodes<Id> part{sequence_, ids, parents};
         return model_->score_tree(std::span(&part, 1));
     }

@@ -89,12 +89,12 @@ inline void require_parents(std::size_t ids, std::span<const std::size_t> parent
                             std::size_t nodes, const char* source) {
     if (parents.size() != ids)
         fail(source, "parents",
-             "expected " + std::to_string(ids) + ", one for each token, got " +
+             "expected " + std::to_string(ids) + ", one for each token, found " +
                  std::to_string(parents.size()));
     for (std::size_t i = 0; i < parents.size(); ++i)
         if (parents[i] != tree_root && parents[i] >= nodes + i)
             fail(source, "parent of node " + std::to_string(nodes + i),
-                 "expected an earlier node or tree_root, got " + std::to_string(parents[i]));
+                 "expected an earlier node or tree_root, found " + std::to_string(parents[i]));
 }
 
 /// Requires what keep_path is given, of nodes that have these parents. Linear in the path. Errors:
@@ -105,7 +105,7 @@ inline void require_path(std::span<const std::size_t> path, std::span<const std:
     for (const std::size_t node : path) {
         if (node >= parents.size() || parents[node] != last)
             fail(source, "path",
-                 "expected each node to be a child of the one before it, got node " +
+                 "expected each node to be a child of the one before it, found node " +
                      std::to_string(node));
         last = node;
     }

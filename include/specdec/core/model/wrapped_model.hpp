@@ -145,7 +145,7 @@ public:
         requires(one && requires { requires Self::wraps_trees; })
     {
         if (parents.empty()) // which means tokens, not nodes
-            fail("wrapped model", "parents", "expected one for each token");
+            fail("wrapped model", "parents", "expected a parent for each token");
         const sequence_nodes<Id> part{0, ids, parents};
         return self().score_tree(trees_type(&part, 1));
     }

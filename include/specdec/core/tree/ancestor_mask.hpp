@@ -20,7 +20,7 @@ void fill_ancestor_mask(std::span<const std::size_t> parents, std::span<Number> 
     require_parents(n, parents, 0, "ancestor mask");
     if (mask.size() != n * n)
         fail("ancestor mask", "mask",
-             "expected " + std::to_string(n * n) + " places, got " + std::to_string(mask.size()));
+             "expected " + std::to_string(n * n) + " places, found " + std::to_string(mask.size()));
     for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = 0; j < n; ++j)
             mask[i * n + j] = parents[i] == tree_root ? Number(0) : mask[parents[i] * n + j];

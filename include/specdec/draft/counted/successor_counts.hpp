@@ -49,7 +49,7 @@ public:
     explicit successor_counts(std::size_t entries = default_entries) {
         if (entries < 16 || std::uint64_t{entries} >> 32 > 0)
             fail("successor counts", "entries",
-                 "expected at least 16 and less than 2^32, got " + std::to_string(entries));
+                 "expected at least 16 and less than 2^32, found " + std::to_string(entries));
         entries_.resize(std::bit_floor(entries));
         shift_ = 64 - std::countr_zero(entries_.size());
     }

@@ -80,11 +80,11 @@ struct successor_counts_codec {
                 in.expect(s.weight >= 0 && s.weight <= 5, "weight", "expected 0 to 5");
                 in.expect(s.weight > 0 ? s.id.valid() && s.id.index() < vocabulary
                                        : s.id.value >= -1,
-                          "token", "expected one of the vocabulary's");
+                          "token", "expected a token of the vocabulary");
             }
             in.expect(e.weight() > 0, "weight", "expected a successor of some weight");
         }
-        in.expect(in.left() == 0, "end", "expected nothing behind the last n-gram");
+        in.expect(in.left() == 0, "end", "expected nothing after the last n-gram");
         return counts;
     }
 

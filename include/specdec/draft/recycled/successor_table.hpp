@@ -37,7 +37,7 @@ public:
     explicit successor_table(std::size_t vocabulary, std::size_t width = 8)
         : width_(width), counts_(vocabulary, 0) {
         if (width == 0 || width > most_width)
-            fail("successor table", "width", "expected 1 to 64, got " + std::to_string(width));
+            fail("successor table", "width", "expected 1 to 64, found " + std::to_string(width));
         entries_.resize(vocabulary * width);
     }
 

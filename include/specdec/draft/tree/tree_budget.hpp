@@ -32,7 +32,7 @@ public:
         if (nodes > most_draft_tokens || depth > 64)
             fail("tree budget", "limits",
                  "expected at most " + std::to_string(most_draft_tokens) +
-                     " nodes and a depth of 64, got " + std::to_string(nodes) + " and " +
+                     " nodes and a depth of 64, found " + std::to_string(nodes) + " and " +
                      std::to_string(depth));
         parents_.reserve(nodes);
         learn(by_rank);

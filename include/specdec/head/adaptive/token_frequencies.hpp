@@ -50,7 +50,7 @@ public:
     [[nodiscard]] token_list<Id> most(std::size_t n, std::span<const Id> stay = {}) const {
         if (n == 0 || n > counts_.size())
             fail("token frequencies", "size of the list",
-                 "expected 1 to " + std::to_string(counts_.size()) + " tokens, got " +
+                 "expected 1 to " + std::to_string(counts_.size()) + " tokens, found " +
                      std::to_string(n));
         return first_of_order(stay,
                               [&](std::size_t taken, std::uint64_t, Id) { return taken < n; });

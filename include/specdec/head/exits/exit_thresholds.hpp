@@ -54,12 +54,12 @@ public:
     void check(std::size_t exits) const {
         if (tau_.size() > exits)
             fail("exit thresholds", "number",
-                 "expected at most " + std::to_string(exits) + ", one for each exit, got " +
+                 "expected at most " + std::to_string(exits) + ", one for each exit, found " +
                      std::to_string(tau_.size()));
         if (exits == 0 || (*this)[exits - 1] == never)
             fail("exit thresholds", "last exit",
-                 "expected one that may speak among the " + std::to_string(exits) +
-                     " of the model");
+                 "expected a threshold other than `never` for the last of the model's " +
+                     std::to_string(exits) + " exits");
     }
 
     friend bool operator==(const exit_thresholds&, const exit_thresholds&) = default;

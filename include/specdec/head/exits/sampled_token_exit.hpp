@@ -54,8 +54,8 @@ public:
         confidence_exit::check(exits, sequences);
         if (coins_.size() != sequences)
             fail("sampled token exit", "coins",
-                 "expected one for each of " + std::to_string(sequences) + " sequences, got " +
-                     std::to_string(coins_.size()));
+                 "expected a random source for each of " + std::to_string(sequences) +
+                     " sequences, found " + std::to_string(coins_.size()));
     }
     [[nodiscard]] bool speaks(std::size_t s, std::size_t place, std::size_t exit,
                               std::span<float> row) const {

@@ -301,7 +301,7 @@ private:
         if (rows.states.size() != n || rows.own.size() != n ||
             rows.states.width() != body_.width() || rows.own.width() != body_.own_width())
             fail("feature model", "body's rows",
-                 "expected " + std::to_string(n) + " of the body's widths");
+                 "expected " + std::to_string(n) + " rows of the body's widths");
         if (wanted)
             add_rows(states_, rows.states);
     }

@@ -216,14 +216,14 @@ private:
             fail("feature recorder", "sequence " + std::to_string(s),
                  "expected the target to hold " + std::to_string(recorded + fed) +
                      " tokens, of which the record has " + std::to_string(recorded) +
-                     " and this pass was fed " + std::to_string(fed) + ", got " +
+                     " and this pass was fed " + std::to_string(fed) + ", found " +
                      std::to_string(held));
         }
         if (all.width() != records_.width() || all.size() != n) {
             forget();
             fail("feature recorder", "features",
                  "expected " + std::to_string(n) + " of width " + std::to_string(records_.width()) +
-                     ", one for each token of the pass, got " + std::to_string(all.size()) +
+                     ", one for each token of the pass, found " + std::to_string(all.size()) +
                      " of width " + std::to_string(all.width()));
         }
         return all;

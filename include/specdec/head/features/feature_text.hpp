@@ -129,7 +129,7 @@ struct feature_text {
         require_ids(more, vocabulary, "feature model", "tokens");
         if (more.size() > room)
             fail("feature model", "tokens",
-                 "expected at most " + std::to_string(room) + " more, got " +
+                 "expected at most " + std::to_string(room) + " more, found " +
                      std::to_string(more.size()));
         if (!round)
             fail("feature model", "round",
@@ -140,7 +140,8 @@ struct feature_text {
     void require_under(std::size_t more, std::span<const std::size_t> of) const {
         require_parents(more, of, nodes.size(), "feature model");
         if (size() == 0 || size() < *round)
-            fail("feature model", "tree", "expected it behind the text of the round");
+            fail("feature model", "tree",
+                 "expected a tree that follows the tokens of the round's sequence");
     }
     /// How many of the first of these have parents that are nodes already, or none; at most `most`.
     [[nodiscard]] std::size_t ready(std::span<const std::size_t> more, std::size_t most) const {
@@ -179,7 +180,7 @@ struct feature_text {
         const feature_record* record = records.find(std::span(ids).first(known));
         if (record == nullptr)
             fail("feature records", "features",
-                 "expected those of the text's first " + std::to_string(known) +
+                 "expected the features of the sequence's first " + std::to_string(known) +
                      " tokens: the target is fed them before a draft (session::prepare), and "
                      "drafts are of its tokens (rule `identity`)");
         return {record->features(held - 1, n), false};

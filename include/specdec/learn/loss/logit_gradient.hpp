@@ -28,7 +28,7 @@ public:
         if (out.size() != q.size())
             fail("gradient", "size",
                  "expected one number for each of the row's " + std::to_string(q.size()) +
-                     " logits, got " + std::to_string(out.size()));
+                     " logits, found " + std::to_string(out.size()));
         const auto begin = reinterpret_cast<std::uintptr_t>(out.data());
         const auto row = reinterpret_cast<std::uintptr_t>(q.logits().data());
         if (begin < row + out.size_bytes() && row < begin + out.size_bytes())

@@ -52,15 +52,15 @@ double ngram_kl_loss(const P& p, target_id t, const shared_softmax& first,
     validate(floor);
     const target_id prefix = first.map().to_target(ids[0]);
     if (!prefix.valid() || !(first.row().log_probability(ids[0]) > -builtin::infinity))
-        fail(source, "drafter's first token", "expected a shared one that the row allows");
+        fail(source, "drafter's first token", "expected a shared token that the logits allow");
     if (first.log_probability(t) > -builtin::infinity)
-        fail(source, "target's token", "expected one that is not shared");
+        fail(source, "target's token", "expected a token that is not shared");
 
     double log_r = 0;
     for (std::size_t j = 1; j < ids.size(); ++j)
         log_r += row_softmax(rest[j - 1], first.row().temperature()).log_probability(ids[j]);
     if (!(log_r > -builtin::infinity))
-        fail(source, "drafter's tokens", "expected ones that the rows allow");
+        fail(source, "drafter's tokens", "expected tokens that the logits allow");
     const double q_1 = first.row().probability(ids[0]);
     const double log_merged = first.row().log_probability(ids[0]) + log_r;
     const double merged = builtin::exp(log_merged);

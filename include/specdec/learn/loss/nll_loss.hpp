@@ -23,7 +23,7 @@ inline double nll_loss(const row_softmax& q, draft_id d, std::span<float> gradie
                        double weight = 1) {
     require_ids(std::span<const draft_id>(&d, 1), q.size(), "NLL loss", "token");
     if (!(q.log_probability(d) > -builtin::infinity))
-        fail("NLL loss", "drafter's token", "expected one that the row allows");
+        fail("NLL loss", "drafter's token", "expected a token that the logits allow");
     logit_gradient dz(q, gradient);
     dz.add(d, -1);
     dz.finish(weight);
@@ -36,7 +36,7 @@ inline void require_gradients(std::span<const float> gradients, std::size_t rows
     if (gradients.size() != rows * vocabulary)
         fail(source, "gradients",
              "expected " + std::to_string(rows) + " rows of " + std::to_string(vocabulary) +
-                 ", got " + std::to_string(gradients.size()) + " numbers");
+                 ", found " + std::to_string(gradients.size()) + " numbers");
 }
 
 /// NLL of the draft tokens d_1 .. d_n that an accepted target token t stands for (OmniDraft, Eq. 3

@@ -63,7 +63,7 @@ public:
         if (law.size() > keys.size())
             fail("coupled coin", "law",
                  "expected at most " + std::to_string(keys.size()) +
-                     " ids, one for each key, got " + std::to_string(law.size()));
+                     " ids, one for each key, found " + std::to_string(law.size()));
         return race_winner(law, keys, race_noise(key_, site.place));
     }
 

@@ -104,7 +104,7 @@ public:
         held_->truncate(s, n);
         if (size(s) > n)
             fail("model", "truncate",
-                 "expected at most " + std::to_string(n) + " tokens to be left, got " +
+                 "expected at most " + std::to_string(n) + " tokens to be left, found " +
                      std::to_string(size(s)));
         contexts_.truncated(s, n);
     }

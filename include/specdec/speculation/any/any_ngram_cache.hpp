@@ -31,7 +31,7 @@ struct cache_settings {
 /// Errors: specdec::error for a policy that there is not.
 inline void validate(const cache_settings& s) {
     if (s.policy != "none" && s.policy != "lru" && s.policy != "lfu")
-        fail("n-gram cache", "policy", "expected none, lru or lfu, got " + s.policy);
+        fail("n-gram cache", "policy", "expected none, lru or lfu, found " + s.policy);
 }
 
 /// An n-gram cache whose eviction policy is chosen at run time. Its file is read and written by

@@ -117,7 +117,7 @@ private:
             m.truncate(other, 0);
             m.append(other, right(0, 2));
             require_rows(m, {{still, right(4, 5)}}, "after another sequence's truncate");
-            require_rows(m, {{other, right(2, 4)}, {still, right(5, 6)}}, "beside another one");
+            require_rows(m, {{other, right(2, 4)}, {still, right(5, 6)}}, "with another one");
         }
     }
 
@@ -177,7 +177,7 @@ private:
         for (std::size_t s = 0; s < few(); ++s)
             if (s != plain)
                 m.keep_path(s, path);
-        require_rows(m, next, "behind kept paths");
+        require_rows(m, next, "after kept paths");
     }
 
     void record() {

@@ -104,7 +104,7 @@ private:
         m.checkpoint(0);
         (void)scored(m, 0, wrong(4, 5));
         m.restore(0);
-        expect(m, 0, 4, "behind the second checkpoint");
+        expect(m, 0, 4, "after the second checkpoint");
     }
     void clear() {
         engine m(make_);
@@ -118,7 +118,7 @@ private:
         m.checkpoint(0);
         m.append(0, wrong(2, 4));
         m.restore(0);
-        expect(m, 0, 2, "restored behind a clear");
+        expect(m, 0, 2, "restored after a clear");
     }
     void refusal() {
         engine m(make_);
@@ -155,7 +155,7 @@ private:
             m.checkpoint(other);
             (void)scored(m, other, wrong(1, 4));
             m.restore(other);
-            expect(m, other, 1, "beside another sequence");
+            expect(m, other, 1, "with another sequence");
             m.clear(other);
             m.restore(still);
             expect(m, still, 3, "after another sequence's calls");

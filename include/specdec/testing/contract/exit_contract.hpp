@@ -71,7 +71,7 @@ template <class Id, class Make>
     const auto require_row = [&](std::size_t e, std::size_t i, const char* how) {
         require_same(copy<Id>(model.exit_rows(0, e, i, 1), 1, size),
                      std::span(alone[e]).subspan(i * size, size), settings.tolerance,
-                     std::string(how) + ", exit " + std::to_string(e) + " behind token " +
+                     std::string(how) + ", exit " + std::to_string(e) + " after token " +
                          std::to_string(i));
     };
     contract_report report;
@@ -120,7 +120,7 @@ template <class Id, class Make>
         const bool thrown = throws([&] { model.append(0, std::span<const Id>(many)); });
         if (!thrown || model.size(0) != n)
             throw clause_broken{thrown ? "a size that changed" : "no throw"};
-        require_row(exits - 1, n - 1, "behind the throw");
+        require_row(exits - 1, n - 1, "after the throw");
     });
     return report;
 }

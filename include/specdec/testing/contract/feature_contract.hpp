@@ -104,7 +104,7 @@ template <class Id, class Make>
             model.truncate(0);
             model.append(std::span<const Id>(others));
             if (near(copy(model.features()), first, 0))
-                throw clause_broken{"the same behind other tokens"};
+                throw clause_broken{"the same after other tokens"};
         });
     return report;
 }
@@ -158,7 +158,7 @@ check_feature_body(Make&& make, const model_contract_settings<draft_id>& setting
         const numbers one = behind(last);
         require_near(behind(last), one, settings.tolerance, "again");
         if (near(behind(none), one, 0))
-            throw clause_broken{"the same behind zeros"};
+            throw clause_broken{"the same after zeros"};
     });
     report.run("body.full", "a throw, and nothing changed", {"body.shape"}, [&] {
         const std::size_t more = body.capacity() - body.size(0) + 1, held = body.size(0);

@@ -157,7 +157,7 @@ private:
                 if (k < n)
                     out.push_back(padded[i * stride + k]);
                 else if (padded[i * stride + k] != untouched)
-                    throw clause_broken{"something was written behind " + std::to_string(n) +
+                    throw clause_broken{"something was written after " + std::to_string(n) +
                                         " products"};
             }
         return out;

@@ -40,11 +40,12 @@ public:
                     {"model.row_count"}, [&] { row_values(); });
         report_.run("model.row_position", "row i of a call to be that of token i scored alone",
                     {"model.row_values"}, [&] { row_position(); });
-        report_.run("model.row_behind_token", "row i to be the law behind token i, not before it",
+        report_.run("model.row_behind_token",
+                    "row i to be the distribution after token i, not before it",
                     {"model.row_position"}, [&] { row_behind_token(); });
         report_.run("model.append_then_score",
-                    "the rows behind appended and behind scored tokens equal",
-                    {"model.row_position"}, [&] { append_then_score(); });
+                    "the rows after appended and after scored tokens equal", {"model.row_position"},
+                    [&] { append_then_score(); });
         report_.run("model.truncate_size", "truncate(n) to leave n tokens, for all n <= size()",
                     {"model.size_grows"}, [&] { truncate_size(); });
         report_.run(
@@ -134,7 +135,7 @@ private:
             m.append(right(0, 1));
             if (k > 1)
                 m.append(right(1, k));
-            score_right(m, n_, "behind appended tokens");
+            score_right(m, n_, "after appended tokens");
         }
     }
 
@@ -180,7 +181,7 @@ private:
         (void)m.score(right(2, n_));
         if (const tokens told = m.held();
             told.size() != n_ || common_prefix<Id>(told, ids_.right) != n_)
-            throw clause_broken{"others behind append, truncate(2) and score"};
+            throw clause_broken{"others after append, truncate(2) and score"};
     }
 
     void capacity() {

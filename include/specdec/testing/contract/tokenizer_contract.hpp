@@ -103,9 +103,8 @@ private:
                 wanted.insert(wanted.end(), alone.begin(), alone.end());
                 tokenizer_.encode(text, where, out);
                 if (out != wanted)
-                    throw clause_broken{"behind 3 other ids, encode(" + printable(text) +
-                                        ") left " + std::to_string(out.size()) +
-                                        " ids, not these 3 and the " +
+                    throw clause_broken{"after 3 other ids, encode(" + printable(text) + ") left " +
+                                        std::to_string(out.size()) + " ids, not these 3 and the " +
                                         std::to_string(alone.size()) + " it gives alone"};
             }
     }

@@ -38,7 +38,7 @@ public:
 
     contract_report run() {
         contract_report r;
-        r.run("tree.rows", "a row for each node, that of its path behind the context", {},
+        r.run("tree.rows", "a row for each node, that of its path after the context", {},
               [&] { rows(); });
         r.run("tree.levels", "the same of nodes that come over several calls", {"tree.rows"},
               [&] { levels(); });
@@ -111,7 +111,7 @@ private:
         m.append(right(1));
         for (std::size_t round = 0; round < rounds.size(); ++round) {
             tree& t = rounds[round];
-            score(m, t, 0, t.ids.size(), "behind kept paths");
+            score(m, t, 0, t.ids.size(), "after kept paths");
             m.keep_path(kept[round]);
             expect_size(m, t.context.size() + kept[round].size(), "keep_path");
         }
@@ -119,7 +119,7 @@ private:
         m.truncate(t.context.size());
         const nodes path = t.path(t.ids.size() - 1);
         require(t, path.back(), logits_rows<Id>(m.score(t.ids_of(path))).middle(path.size() - 1, 1),
-                1, "scored behind kept paths");
+                1, "scored after kept paths");
     }
     void forgets() {
         tree t = grow(right(3), 1, 2, 4);
@@ -161,7 +161,7 @@ private:
             refuses("nodes that are no path", [&] { m.keep_path(path); });
         expect_size(m, 3, "refused keep_path");
         m.keep_path(nodes{0, 1});
-        score(m, next, 0, next.ids.size(), "behind a path kept after refused ones");
+        score(m, next, 0, next.ids.size(), "after a path kept after refused ones");
     }
     void room() {
         if (capacity_ > settings_.fill_at_most)
@@ -199,7 +199,7 @@ private:
     void require(tree& t, std::size_t from, const logits_rows<Id>& rows, std::size_t n,
                  const std::string& how) {
         t.rows.require(from, rows, n,
-                       how + " behind " + std::to_string(t.context.size()) + " tokens");
+                       how + " after " + std::to_string(t.context.size()) + " tokens");
         const double seen = t.rows.greatest_difference();
         greatest_ = seen > greatest_ ? seen : greatest_;
     }

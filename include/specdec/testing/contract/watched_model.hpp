@@ -79,7 +79,7 @@ public:
 
 private:
     static std::string in_words(const char* name, std::size_t n, std::size_t held) {
-        return name + (" of " + std::to_string(n)) + " tokens behind " + std::to_string(held);
+        return name + (" of " + std::to_string(n)) + " tokens after " + std::to_string(held);
     }
 
     template <class Call>

@@ -100,7 +100,7 @@ struct ngram_cache_codec {
             in.at_most(most < settings.capacity ? most : std::uint64_t{settings.capacity},
                        "number of n-grams");
         read_ngrams(in, static_cast<std::size_t>(size), cache);
-        in.expect(in.left() == 0, "end", "expected nothing behind the last n-gram");
+        in.expect(in.left() == 0, "end", "expected nothing after the last n-gram");
         cache.counts_ = counts;
         return cache;
     }

@@ -51,13 +51,13 @@ void require_map(const id_map& map, const TargetTokenizer& target, const DraftTo
     const std::size_t draft_size = draft.vocabulary_size(), target_size = target.vocabulary_size();
     if (map.draft_size() != draft_size || map.target_size() != target_size)
         fail(source, "id map",
-             "expected one from the drafter's " + std::to_string(draft_size) +
-                 " ids to the target's " + std::to_string(target_size) + ", got one from " +
+             "expected a map from the drafter's " + std::to_string(draft_size) +
+                 " ids to the target's " + std::to_string(target_size) + ", found a map from " +
                  std::to_string(map.draft_size()) + " to " + std::to_string(map.target_size()));
     if (!has_fingerprint(draft, map.draft_fingerprint()) ||
         !has_fingerprint(target, map.target_fingerprint()))
         fail(source, "id map",
-             "expected one from the drafter's vocabulary to the target's, got one of other "
+             "expected a map from the drafter's vocabulary to the target's, found a map of other "
              "vocabularies");
 }
 

@@ -50,7 +50,8 @@ public:
         const std::size_t behind = at_;
         at_ = bytes.size() - sum;
         expect(get<std::uint64_t>("checksum") == checksum_of(bytes.substr(0, bytes.size() - sum)),
-               "checksum", "expected that of the bytes before it, the file is torn or corrupt");
+               "checksum",
+               "expected the checksum of the bytes before it, the file is torn or corrupt");
         bytes_.remove_suffix(sum);
         at_ = behind;
     }

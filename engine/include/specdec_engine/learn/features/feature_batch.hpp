@@ -138,7 +138,7 @@ private:
                                           std::to_string(s.features.width()));
             for (const feature_chain& c : s.chains) {
                 if (c.place + 1 >= s.ids.size() || c.place >= s.features.size())
-                    is.refuse("chain", "expected one that begins at a token behind a feature");
+                    is.refuse("chain", "expected a chain that begins at a token after a feature");
                 is.at_most("length of a sequence", c.place + c.drafted.size() + 1, limits_.length);
                 is.at_most("length of a chain", c.drafted.size() + 1, limits_.depth);
                 is.below(c.drafted, vocabulary_);

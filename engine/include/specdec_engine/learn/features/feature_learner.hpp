@@ -79,7 +79,7 @@ private:
         if (m.config().dimension != ends.dimension ||
             m.config().vocabulary_size < ends.map.target_size())
             throw error("feature learner", "target",
-                        "expected one of the body's width and vocabulary");
+                        "expected a target of the body's width and vocabulary");
         if (ends.head.size() != ends.rows() * ends.dimension || !ends.embedding)
             throw error("feature learner", "target",
                         "expected an embedding, and a row of the head for each token of its map");

@@ -42,8 +42,8 @@ private:
             throw error(file.source(), tokens_key, "expected at least one");
         if (!types_.empty() && types_.size() != tokens_.size())
             throw error(file.source(), types_key,
-                        "expected one a token (" + std::to_string(tokens_.size()) + "), found " +
-                            std::to_string(types_.size()));
+                        "expected one for each token (" + std::to_string(tokens_.size()) +
+                            "), found " + std::to_string(types_.size()));
         read_kinds();
     }
 
@@ -156,8 +156,8 @@ private:
         const std::vector<float> scores = file_.at("tokenizer.ggml.scores").floats();
         if (scores.size() != tokens_.size())
             throw error(file_.source(), "tokenizer.ggml.scores",
-                        "expected one a token (" + std::to_string(tokens_.size()) + "), found " +
-                            std::to_string(scores.size()));
+                        "expected one for each token (" + std::to_string(tokens_.size()) +
+                            "), found " + std::to_string(scores.size()));
         if (flag("tokenizer.ggml.remove_extra_whitespaces", false))
             throw error(file_.source(), "tokenizer.ggml.remove_extra_whitespaces",
                         "expected false");

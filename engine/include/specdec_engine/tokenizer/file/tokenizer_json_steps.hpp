@@ -127,7 +127,7 @@ private:
             return;
         }
         if (steps_.byte_level)
-            v.expected("no step behind ByteLevel");
+            v.expected("no step after ByteLevel");
         if (type == "ByteLevel") {
             steps_.byte_level = true;
             if (v.boolean_or("add_prefix_space", true)) {
