@@ -201,10 +201,10 @@ std::string times_head(const decode_settings& s) {
     const int wide = rule_width(s);
     char head[240];
     std::snprintf(head, sizeof head,
-                  "%3s  %-*s %13s %11s %13s %8s %11s %8s\n%3s  %-*s %13s %11s %13s %8s %11s %8s\n",
-                  "T", wide, "rule", "mean accepted", "conditional", "time to first", "speed-up",
-                  "time / out-", "speed-up", "", wide, "", "length", "acceptance", "token (ms)", "",
-                  "put t. (ms)", "");
+                  "%3s  %-*s %13s %11s %13s %8s %15s %8s\n%3s  %-*s %13s %11s %13s %8s %15s\n", "T",
+                  wide, "rule", "mean accepted", "conditional", "time to first", "speed-up",
+                  "time per output", "speed-up", "", wide, "", "length", "acceptance", "token (ms)",
+                  "", "token (ms)");
     return head;
 }
 std::string times_of(const std::vector<row>& rows, const decode_settings& s) {
@@ -221,7 +221,7 @@ std::string times_of(const std::vector<row>& rows, const decode_settings& s) {
             std::snprintf(later, sizeof later, "%.2f", 1000 * r.time_per_output_token());
             std::snprintf(faster, sizeof faster, "%.2fx", output_token_speed_up(r, rows.front()));
         }
-        std::snprintf(line, sizeof line, "%3g  %-*s %13s %11s %13.2f %7.2fx %11s %8s\n",
+        std::snprintf(line, sizeof line, "%3g  %-*s %13s %11s %13.2f %7.2fx %15s %8s\n",
                       static_cast<double>(s.sampling.temperature), rule_width(s), r.name().c_str(),
                       accepted, conditional, 1000 * r.time_to_first_token(),
                       first_token_speed_up(r, rows.front()), later, faster);

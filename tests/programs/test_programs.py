@@ -12,7 +12,8 @@ sys.dont_write_bytecode = True
 import kinds_study, peers, peers_report
 COMPARE_KEYS = """rule temperature tokens seconds tokens_per_second target_calls tokens_per_target_call
     proposed accepted acceptance_rate conditional_acceptance_rate drafter_forwards_per_target_call drafter_relative_size mbsu speedup
-    identical_text nll nll_stderr""".split()
+    identical_text nll nll_stderr mean_accepted_length time_to_first_token time_to_first_token_speedup
+    time_per_output_token time_per_output_token_speedup""".split()
 VOCABULARIES_KEYS = """draft_size target_size byte_intersection string_intersection sign_intersection
     false_pairs lookahead_bound spellings""".split()
 
@@ -352,10 +353,10 @@ class Compare(unittest.TestCase):
         self.assertEqual((beside["rule"], beside["draft_tokens"], beside["drafter"]), ("lookup", 0, None))
 
     def explained(self, *flags):
-        """The lines of the table and what stands below it, in one line."""
+        """The lines of the first table and what stands below the second one, in one line."""
         out = call("compare", "--limit", 2, "-n", 24, "--temperatures", 0, *flags)
         self.assertLessEqual(max(map(len, out.splitlines())), 100, out)
-        table, below = out.split("\n\n")[1:]
+        table, _, below = out.split("\n\n")[1:]
         return table.splitlines()[2:], " ".join(below.split())
 
     def test_the_table_says_why_nothing_is_drafted(self):
@@ -374,6 +375,44 @@ class Compare(unittest.TestCase):
         for line in table[1:]:
             rule, speed = line.split()[1], re.search(r"[0-9.]+x", line)[0]
             self.assertEqual(f"{rule} is {speed}: " in below, float(speed[:-1]) < 1, below)
+
+    def test_why(self):
+        flags = "--limit", 2, "-n", 24, "--temperatures", 0, "--rules", "tli,slem", "--why", "--costs", "0.25,0,1,3,4,5"
+        out = call("compare", *flags)
+        self.assertLessEqual(max(map(len, out.splitlines())), 100, out)
+        self.assertNotIn("drafting switched itself off", out)  # said better
+        for rule, part in zip(("tli", "slem"), out.split("\n\n")[4:], strict=True):
+            self.assertRegex(part, rf"^T = 0, {rule}: [0-9.]+x, output tokens [0-9.]+x\n")
+            part = " ".join(part.split())
+            self.assertIn("a draft token 0.25, a pass over 2, 3, 5, 9 positions 3.00, 4.00, 6.00, 10.00", part)
+            self.assertIn("even drafts that are always accepted would lose.", part)
+            self.assertIn("* A draft token costs 0.25 of a target pass", part)
+        plain, *others = rows(call("compare", *flags, "--json"))
+        self.assertNotIn("why", plain)
+        for row in others:
+            self.assertEqual([c["cause"] for c in row["why"]["causes"]][:3], ["switched_off", "passes", "drafter"], row["why"])
+            self.assertEqual(row["why"]["drafter_longest_context"], 288)
+            self.assertEqual(row["why"]["rounds_without_draft"], row["rounds_without_draft"])
+            self.assertEqual(row["why"]["passes_over_2_3_5_9"], [3, 4, 6, 10])
+        fixed = rows(call("compare", *flags[:-2], "--draft-length", 3, "--json"))[1]  # costs are measured for it
+        self.assertGreater(fixed["why"]["draft_token"], 0)
+
+    def test_times_to_the_first_token_and_after_it(self):
+        flags = "--limit", 3, "-n", 24, "--temperatures", 0, "--rules", "slem", "--draft-length", 2
+        for row in rows(call("compare", *flags, "--json")):
+            first, later = row["time_to_first_token"], row["time_per_output_token"]
+            self.assertGreater(min(first, later), 0)
+            self.assertLess(row["texts"] * first + (row["tokens"] - row["texts"]) * later, 1.5 * row["seconds"])
+            self.assertGreater(row["texts"] * first + row["tokens"] * later, 0.9 * row["seconds"])
+            if row["rule"] == "slem":
+                drafted = row["target_calls"] - sum(row["rounds_without_draft"].values())
+                self.assertAlmostEqual(row["mean_accepted_length"], 1 + row["accepted"] / drafted)
+            else:
+                self.assertIsNone(row["mean_accepted_length"])
+                self.assertEqual((row["time_to_first_token_speedup"], row["time_per_output_token_speedup"]), (1, 1))
+        times = call("compare", *flags).split("\n\n")[2].splitlines()
+        self.assertEqual([line.split()[1] for line in times[2:]], ["autoregressive", "slem"])
+        self.assertEqual(times[2].split()[2:4], ["-", "-"])
 
     def test_texts_are_those_that_the_rows_count(self):
         with tempfile.TemporaryDirectory() as folder:

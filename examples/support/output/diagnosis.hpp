@@ -110,7 +110,8 @@ inline constexpr double rounds = 0.1;     ///< of the rounds, without a draft
 inline constexpr double better = 1.1;     ///< another draft length
 inline constexpr double loss = 0.75;      ///< acceptance of long contexts in that of short ones
 inline constexpr std::uint64_t seen = 50; ///< verified proposals, to judge a rate by
-inline constexpr double acceptance = 0.5; ///< less is low
+inline constexpr std::uint64_t of_position = 10; ///< verified proposals at a position, to tell it
+inline constexpr double acceptance = 0.5;        ///< less is low
 } // namespace much
 
 [[nodiscard]] inline std::string percent(double share) {
@@ -177,21 +178,30 @@ inline constexpr double acceptance = 0.5; ///< less is low
                        "Leave out --draft-length, or give at least 1."};
     if (f.lengths != length_kind::automatic || !f.costs || 2 * f.share_of_rounds(off) < 1)
         return std::nullopt;
-    const double least = f.paying_acceptance();
-    std::string why = "Automatic lengths drafted in " +
-                      percent(f.share_of_rounds(f.counts.rounds_with_draft())) +
-                      " of the rounds: at these costs ";
+    const double least = f.paying_acceptance(), rate = f.counts.conditional_acceptance_rate();
+    const std::string off_in = "Automatic lengths drafted in " +
+                               percent(f.share_of_rounds(f.counts.rounds_with_draft())) +
+                               " of the rounds: ";
+    const std::string pays =
+        "at these costs drafts pay from a conditional acceptance rate of " + percent(least) + " on";
+    const std::string change = "Lower the costs or raise the acceptance rate; a fixed "
+                               "--draft-length would be slower" +
+                               page("no-faster");
     if (least > 1)
-        why += "even drafts that are always accepted would lose.";
-    else
-        why += "drafts pay from a conditional acceptance rate of " + percent(least) + " on" +
-               (f.counts.evaluated > 0
-                    ? ", and it was " + percent(f.counts.conditional_acceptance_rate()) + "."
-                    : ".");
-    return finding{limit::switched_off, why,
-                   "Lower the costs or raise the acceptance rate; a fixed --draft-length would be "
-                   "slower" +
-                       page("no-faster")};
+        return finding{limit::switched_off,
+                       off_in + "at these costs even drafts that are always accepted would lose.",
+                       change};
+    if (f.counts.evaluated >= much::seen && rate < least)
+        return finding{limit::switched_off, off_in + pays + ", and it was " + percent(rate) + ".",
+                       change};
+    return finding{
+        limit::switched_off,
+        off_in + pays +
+            (f.counts.evaluated >= much::seen
+                 ? ", and it was " + percent(rate) + ", so rounds took longer than these costs say."
+                 : ", and too few proposals were verified to tell it."),
+        "Run it again with more prompts while nothing else uses the machine" +
+            page("other-processes")};
 }
 
 /// Passes over several positions, and draft tokens.
@@ -234,7 +244,7 @@ inline constexpr double acceptance = 0.5; ///< less is low
     return finding{limit::acceptance,
                    "The target accepts " + percent(rate) +
                        " of the verified proposals; by position in the draft " +
-                       percents(acceptance_by_position(f.counts)) + ".",
+                       percents(acceptance_by_position(f.counts, much::of_position)) + ".",
                    change};
 }
 
@@ -262,7 +272,8 @@ inline constexpr double acceptance = 0.5; ///< less is low
     if (better < much::better)
         return std::nullopt;
     return finding{limit::length,
-                   "Drafts are longer than pays: rounds with " + std::to_string(best) +
+                   "Drafts are longer than pays: rounds with " +
+                       (best == 0 ? std::string("no") : std::to_string(best)) +
                        " proposals in place of " + std::to_string(now) + " are expected to be " +
                        in_words(better, 2) + " times as fast.",
                    "Leave out --draft-length, so that lengths are automatic."};
@@ -474,8 +485,9 @@ struct acceptance_by_length {
     }
     out.push_back("the drafts: " + in_words(c.proposed_a_call(), 1) +
                   " proposals per target pass, " + percent(c.acceptance_rate()) + " accepted" +
-                  (c.evaluated > 0
-                       ? "; of the verified by position " + percents(acceptance_by_position(c))
+                  (c.evaluated >= much::of_position
+                       ? "; of the verified by position " +
+                             percents(acceptance_by_position(c, much::of_position))
                        : ""));
     out.push_back("the time: " + percent(f.first_share) + " before the first token; drafting " +
                   percent(f.draft_share) + ", target " + percent(f.target_share) +

@@ -52,10 +52,12 @@ inline void add(statistics& to, const statistics& from) {
     return s.rounds_with_draft() == 0 ? ordered_json() : ordered_json(s.mean_accepted_length());
 }
 
-/// [i] The conditional acceptance rate of the i-th proposal of a draft, as far as any was verified.
-[[nodiscard]] inline std::vector<double> acceptance_by_position(const statistics& s) {
+/// [i] The conditional acceptance rate of the i-th proposal of a draft, up to the last position at
+/// which `fewest` were verified.
+[[nodiscard]] inline std::vector<double> acceptance_by_position(const statistics& s,
+                                                                std::uint64_t fewest = 1) {
     std::vector<double> rates;
-    for (std::size_t i = 0; i < s.evaluated_at.size() && s.evaluated_at[i] > 0; ++i)
+    for (std::size_t i = 0; i < s.evaluated_at.size() && s.evaluated_at[i] >= fewest; ++i)
         rates.push_back(static_cast<double>(s.accepted_at[i]) /
                         static_cast<double>(s.evaluated_at[i]));
     return rates;

@@ -124,10 +124,19 @@ TEST_CASE("diagnosis: automatic lengths that switched themselves off") {
     CHECK(found[0].limits ==
           "Automatic lengths drafted in 30 % of the rounds: at these costs drafts "
           "pay from a conditional acceptance rate of 49 % on, and it was 40 %.");
+    CHECK_THAT(found[0].change, Contains("a fixed --draft-length would be slower"));
     CHECK(found[1].cause == limit::passes);
     CHECK(found[2].cause == limit::acceptance);
     f.costs = cost_table{.pass = {1, 1.9}, .draft = 0.19};
     CHECK_THAT(diagnose(f).front().limits, Contains("even drafts that are always accepted"));
+    f.costs = cost_table{.pass = {1, 1.1}, .draft = 0.1}; // the rounds have shown others
+    CHECK_THAT(diagnose(f).front().limits, Contains("it was 40 %, so rounds took longer"));
+    CHECK_THAT(diagnose(f).front().change, Contains("while nothing else uses the machine"));
+    accept(f, {0.4}, 40);
+    f.counts.rounds = 200;
+    leave_empty(f, no_draft::stop_rule, 160);
+    CHECK_THAT(only(f).limits, Contains("too few proposals were verified to tell it"));
+    f.costs = cost_table{.pass = {1, 1.9}, .draft = 0.19};
     f.lengths = length_kind::confidence; // which goes by no costs
     CHECK(diagnose(f).front().cause == limit::passes);
 }
