@@ -104,7 +104,7 @@ void run(flags f, const program_engine& e) {
                                                          : pair->rule_for(f.decoding);
     const std::string name(about(*f.decoding.rule).name);
     if (f.decoding.rule == rule::autoregressive) {
-        expect_none(f.of_drafts, "expected none with --rule autoregressive");
+        expect_none(f.of_drafts, "expected nothing with --rule autoregressive");
         f.draft_lengths = {0};
         f.automatic = false;
     }
