@@ -43,7 +43,7 @@ TEST_CASE("rows that are no laws are refused") {
     CHECK_THROWS_AS(law_of(entries{}), error);
     CHECK_THROWS_WITH(law_of({1}, {}, {.temperature = 0}),
                       "given laws: sampling parameters: expected the defaults, as the rows are "
-                      "laws already");
+                      "distributions already");
 }
 
 TEST_CASE("any sum is taken where the caller says so") {

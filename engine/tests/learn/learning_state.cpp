@@ -117,7 +117,7 @@ TEST_CASE("states that are torn, corrupt or foreign are refused, and nothing cha
     refused(good.substr(0, 100), "header");
     std::string wrong = good;
     wrong[wrong.size() - 1000] = static_cast<char>(wrong[wrong.size() - 1000] ^ 4);
-    refused(wrong, "checksum: expected that of the file's data");
+    refused(wrong, "checksum: expected the checksum of the file's data");
     refused(with("\"note\":\"note\"", "\"note\":\"nose\""), "checksum");
     refused(with("\"steps\":\"0\"", "\"steps\":\"1\""), "checksum");
     refused(with("\"steps\":\"0\"", "\"steps\":\"x\""), "__metadata__ steps: ");

@@ -167,7 +167,7 @@ TEST_CASE("lists that cannot be read are refused, and say what was expected") {
 
     list_drafter drafter(10, {{{a, 1}}});
     CHECK_THROWS_WITH(propose(bridge, drafter, f.coin, fixed_length{}, {.temperature = 0.5F}),
-                      Contains("laws already"));
+                      Contains("distributions already"));
     CHECK(propose(bridge, drafter, f.coin).proposals.size() == 3); // nothing was lost
 }
 

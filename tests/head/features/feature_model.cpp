@@ -143,7 +143,7 @@ TEST_CASE("a drafter reads the target's features up to its round, and its own be
     CHECK(model.version(0) == mark);
     model.begin_draft_round(0, 3);
     CHECK(model.version(0) != mark);
-    CHECK_THROWS_WITH(hidden({2}), Contains("begin with the round's text"));
+    CHECK_THROWS_WITH(hidden({2}), Contains("begin with the tokens of the round"));
     feature_records wide(1, 10, 3);
     CHECK_THROWS_WITH(feature_model(body, wide), Contains("width"));
 }

@@ -34,12 +34,12 @@ TEST_CASE("a map is of the two vocabularies, this way around") {
     CHECK_NOTHROW(require_map(id_map::identity(2, 3), target, draft, "x")); // of unknown ones
     CHECK_THROWS_WITH(
         require_map(intersect(target.table(), draft.table()), target, draft, "x"),
-        "x: id map: expected a map from the drafter's 2 ids to the target's 3, found one "
+        "x: id map: expected a map from the drafter's 2 ids to the target's 3, found a map "
         "from 3 to 2");
     CHECK_THROWS_WITH(
         require_map(intersect(other, target), target, draft, "x"),
         "x: id map: expected a map from the drafter's vocabulary to the target's, found "
-        "one of other vocabularies");
+        "a map of other vocabularies");
 }
 
 TEST_CASE("a tokenizer that knows its fingerprint is asked for that") {
