@@ -112,7 +112,7 @@ TEST_CASE("speculation: it says what it will do, and why") {
           "loses.\n"
           "A draft token costs 0.25 of a pass of the target over one position; passes over 2, 3 "
           "positions cost 1.20, 1.40 of one. One draft token a round pays where more than 45 % are "
-          "kept.\n");
+          "accepted.\n");
     s.lengths.costs->draft = 0.9;
     CHECK_THAT(pair.explain(s), Contains("One draft token a round never pays"));
     CHECK_THAT(pair.explain(fixed(rule::merge_paper, 1)), Contains("NOT lossless"));
