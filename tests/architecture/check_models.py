@@ -33,7 +33,7 @@ for config in sorted(root.glob("*/config.json")):
         found.append(f"README.md: expected {name} in the table of the models")
     elif drafts and not 2 <= (claimed or 0) <= longest[name]:
         found.append(f"{name}/config.json: trained_context: expected at most {longest[name]}, the longest text that it was "
-                     f"trained on, got {claimed}")
+                     f"trained on, found {claimed}")
     card = config.parent / "README.md"
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
     if re.findall(r"^## (.+)$", text, re.M) != PARTS:

@@ -80,7 +80,7 @@ public:
         : target_(target), clock_(std::move(clock)), together_(together),
           most_fed_(max_prompt_tokens_per_round), seats_(target.sequences()) {
         require_that(most_fed_ > 0, "batch", "max_prompt_tokens_per_round",
-                     "expected at least 1, got 0");
+                     "expected at least 1, found 0");
         require_that(tells || most_fed_ == whole_prompts, "batch", "max_prompt_tokens_per_round",
                      "expected a target that tells what its sequences hold: held(s)");
         arriving_.reserve(seats_.size());

@@ -124,7 +124,7 @@ namespace specdec {
             std::to_string(pair.draft_table()->size()) + " tokens are among the target's " +
             std::to_string(pair.target_table().size()) + ".\n" +
             (trees ? explain(*s.tree, s.sampling.temperature) : explain(s.lengths, how)) + "\n" +
-            (s.lookup.beside ? "Text that was seen before is looked up, too.\n" : "");
+            (s.lookup.beside ? "Prompt lookup proposes, too.\n" : "");
     if (pair.drafter_context() < pair.target_models().capacity())
         text +=
             "Of a context of more than " + std::to_string(pair.drafter_context()) +

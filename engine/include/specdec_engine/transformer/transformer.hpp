@@ -52,7 +52,6 @@ public:
                         "expected at least a row of the head for each of the tokenizer's " +
                             std::to_string(vocabulary_size_) + " tokens, found " +
                             std::to_string(config_.vocabulary_size));
-        check_capacity(config_, capacity(), source);
         const isa instructions = usable(options.instructions);
         pass_ =
             std::make_unique<any_pass>(std::in_place_type<forward_pass<Format>>, std::move(weights),

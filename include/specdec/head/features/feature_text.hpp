@@ -195,7 +195,8 @@ struct feature_text {
             return zeros;
         const std::size_t place = held - 2;
         if (place < first_own || (place - first_own + n) * width > own.size())
-            fail("feature model", "round", "expected contexts that begin with the round's text");
+            fail("feature model", "round",
+                 "expected contexts that begin with the tokens of the round's sequence");
         return &own[(place - first_own) * width];
     }
     /// What children of these nodes read, side by side in `out`; zeros if no round has a text.
