@@ -128,12 +128,9 @@ void check_features(const char* name, const MakeHead& make_head, weights when = 
     std::uint64_t seed = 500;
     const auto check = [&](const auto& with_bridge) {
         std::vector<scenario> all = every_scenario(target_id{2});
-        if (window.length > 0) { // asked again for what a longer draft has moved
-            all.insert(all.begin(), {"abandoned, then redone",
-                                     {{.gamma = 2, .what = then::abandon}, {.gamma = 2}}});
+        if (window.length > 0) // asked again for what a longer draft has moved
             all.insert(all.begin(), {"not used, then redone",
-                                     {{.gamma = 2, .what = then::nothing}, {.gamma = 2}}});
-        }
+                                     {{.gamma = 2, .what = then::nothing}, {.gamma = 1}}});
         check_under_rules(ledger, name, all, [&](const auto& rule, const scenario& s) {
             return play_features(two, with_bridge, make_head, rule, s, when, ++seed, window);
         });
