@@ -186,7 +186,7 @@ inline constexpr double acceptance = 0.5;        ///< less is low
         "at these costs drafts pay from a conditional acceptance rate of " + percent(least) + " on";
     const std::string change = "Lower the costs or raise the acceptance rate; a fixed "
                                "--draft-length would be slower" +
-                               page("no-faster");
+                               page("drafting-gains-nothing");
     if (least > 1)
         return finding{limit::switched_off,
                        off_in + "at these costs even drafts that are always accepted would lose.",
@@ -217,7 +217,7 @@ inline constexpr double acceptance = 0.5;        ///< less is low
                  in_words(f.pass_over(2), 2) + ".",
              (f.texts > 1 ? "Share a pass among fewer --sequences, or use" : std::string("Use")) +
                  " another precision or engine, whose passes over several positions are cheaper" +
-                 page("no-faster")});
+                 page("drafting-gains-nothing")});
     if (f.drafter && f.draft_token() >= much::price)
         out.push_back({limit::drafter,
                        "A draft token costs " + in_words(f.draft_token(), 2) +
