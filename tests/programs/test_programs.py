@@ -691,7 +691,7 @@ class Generate(unittest.TestCase):
     def test_a_drafter_whose_context_is_full_goes_on(self):
         with tempfile.TemporaryDirectory() as folder:
             drafter = pathlib.Path(shutil.copytree(ROOT / "models/docs-drafter", pathlib.Path(folder, "small")))
-            config = json.loads((drafter / "config.json").read_text()) | {"max_position_embeddings": 64}
+            config = json.loads((drafter / "config.json").read_text()) | {"max_position_embeddings": 64, "trained_context": 64}
             (drafter / "config.json").write_text(json.dumps(config))
             out = json.loads(call("generate", "--models", "docs", "--drafter", drafter, "--prompt", "Return a list of",
                                   "--max-tokens", 200, "--temperature", 0, "--rule", "tli", "--draft-length", 2, "--json"))
