@@ -25,7 +25,7 @@ import concurrent.futures, json, os, pathlib, shutil, subprocess, sys, tempfile,
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMPILER = os.environ.get("CXX", "g++-12")
 RUN = os.environ.get("RUN", "").split()  # of another platform
-LIBRARIES = [] if RUN else ["-lz", "-lrapidcheck"]
+LIBRARIES = [] if RUN else ["-lz", "-lrapidcheck", "-lpcre2-8", "-lutf8proc"]
 # Preconditions stay on: a planted bug may be caught by the library's own assertions.
 COMPILE = [*COMPILER.split(), "-std=c++20", "-Og", "-w", f"-I{ROOT}/tests", f"-I{ROOT}/engine/tests", *([] if RUN else ["-I/usr/include/eigen3"]),
            f'-DSPECDEC_SOURCE_DIR="{ROOT}"', '-DSPECDEC_SHARED_DIR=""']

@@ -392,6 +392,23 @@ TEST_CASE("a window: two texts in one pass, and trees") {
     CHECK(of.body.places(0) == long_texts::wanted(next, 26));
 }
 
+TEST_CASE("a window: two texts in one pass move theirs to a new round before") {
+    long_texts of(40);
+    const std::size_t rounds[] = {20, 33}, more = 6;
+    std::vector<draft_id> next[2];
+    for (const std::size_t s : {0U, 1U}) {
+        of.model.begin_draft_round(s, rounds[s]);
+        of.model.append(s, ids_of(of.first(rounds[s])));
+        of.model.begin_draft_round(s, rounds[s] + more);
+        for (std::size_t i = rounds[s]; i < rounds[s] + more; ++i)
+            next[s].push_back(id_at<draft_id>(static_cast<std::size_t>(of.text[i])));
+    }
+    CHECK(of.model.hidden(parts{{0, next[0]}, {1, next[1]}}).size() == 2 * more);
+    for (const std::size_t s : {0U, 1U})
+        CHECK(of.body.places(s) ==
+              long_texts::wanted(of.first(rounds[s] + more), rounds[s] + more));
+}
+
 struct body_with_window : toy_body {
     using toy_body::toy_body;
     static constexpr body_traits traits{.window = true};
