@@ -190,11 +190,11 @@ def run(paper, a):
             if done.returncode != 0:
                 bar.end()
                 raise SystemExit(f"{key}: exit status {done.returncode}\n{done.stderr.strip()}")
-            store.add({"key": key, "seconds": round(took, 2), "rows": parsed(done.stdout), "said": "" if parsed(done.stdout) else done.stdout})
+            store.add({"key": key, "seconds": round(took, 2), "rows": parsed(done.stdout)})
             bar.add(weight, took)
         else:
             bar.add(weight)
-        found.append({"name": c.name, "command": key, **{k: store.cells[key][k] for k in ("seconds", "rows", "said")}})
+        found.append({"name": c.name, "command": key, **{k: store.cells[key][k] for k in ("seconds", "rows")}})
     bar.end()
     return found
 

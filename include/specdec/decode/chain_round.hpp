@@ -111,7 +111,7 @@ public:
 
     // The decision.
 
-    /// law_of(i, text): p behind a text, of which row i is.
+    /// law_of(i, text): p after a text, made of row i.
     template <class V, class LawOf, Coin C>
     [[nodiscard]] verdict decide(V& verify, const LawOf& law_of, std::vector<target_id>& tokens,
                                  std::size_t committed, std::span<const target_id> end_ids, C& coin,
@@ -124,7 +124,7 @@ public:
                                 }};
         return verify(law_at, draft_.proposals, coin, name);
     }
-    /// The proposals that were kept, and the rows before, between and behind them.
+    /// The proposals that were kept, and the rows before and after each of them.
     [[nodiscard]] static std::span<const target_id> kept(std::vector<target_id>& tokens,
                                                          std::size_t committed, const verdict& v) {
         return std::span(tokens).subspan(committed, v.accepted);
@@ -133,7 +133,7 @@ public:
     [[nodiscard]] static const Rows& kept_rows(const Rows& rows) {
         return rows;
     }
-    /// The tokens that the rows stand behind.
+    /// The tokens after which the rows are.
     [[nodiscard]] static std::span<const target_id> scored(std::span<const target_id> tokens,
                                                            std::size_t committed) {
         return tokens.subspan(committed - 1);

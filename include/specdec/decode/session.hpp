@@ -42,8 +42,8 @@ concept ScoresDraftsOf = (bridge_traits_of<B>.drafts_trees && TreeModelOf<M, tar
 ///     4. commit x_1 .. x_tau, next, or fewer of them
 ///
 /// The draft is a chain or, if the bridge says so (bridge_traits::drafts_trees), a tree: then the x
-/// are its nodes, one pass gives the row behind each, and what is kept is a path from the root,
-/// which the models keep, too. Only chain_round and tree_round know the difference.
+/// are its nodes, one pass gives the row after each, and a path from the root is kept, also by the
+/// models. Only chain_round and tree_round know the difference.
 ///
 /// A draft, or a path of a tree, ends after its first end token. After an accepted end token
 /// nothing is drawn: the round has no `next`, and no law is asked for there.

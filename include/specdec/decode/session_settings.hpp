@@ -66,7 +66,7 @@ struct round_room {
         : tokens(all_tokens), nodes(all_nodes) {}
 };
 
-/// The room of a round behind `committed` tokens, if `room` more are wanted and the target's
+/// The room of a round after `committed` tokens, if `room` more are wanted and the target's
 /// context holds `capacity`. All tokens of the round but the last one are fed.
 [[nodiscard]] inline round_room room_within(std::size_t committed, std::size_t capacity,
                                             std::size_t room) {

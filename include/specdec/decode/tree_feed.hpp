@@ -42,7 +42,7 @@ public:
         scored_ = false;
     }
 
-    /// The round's tree: behind `last`, the last committed token, the draft's, if there is one.
+    /// The round's tree: the draft's, if there is one, after `last`, the last committed token.
     void draft(target_id last, const token_tree<target_id>* tree) {
         ids_.assign(1, last);
         parents_.assign(1, tree_root);

@@ -34,7 +34,7 @@ struct path_rows {
     }
 };
 
-/// chain_round's members for drafts that are trees: the target scores all nodes in one pass behind
+/// chain_round's members for drafts that are trees: the target scores all nodes in one pass after
 /// the committed tokens, and a path from the root is kept. A path ends with its first end token,
 /// after which nothing is drawn. Target and drafter keep what they hold of the path. Allocates in
 /// its constructor.

@@ -16,11 +16,11 @@ namespace specdec {
 
 /// A drafter for texts that are longer than its context, or than those that it was trained on.
 /// Their oldest tokens are dropped in blocks, and the rest is fed again. The wrapped drafter sees
-/// what a context_window leaves: of a context of n tokens the first `keep` and those behind the
-/// first keep
-/// + dropped(n_0, n), n_0 being the tokens that the round began with (0 with bridges that do not
-/// tell: a draft across the end of a block then feeds anew). So a row is a function of the context
-/// and of where the round began, and the draft law is one law whichever drafts a decision looks at.
+/// what a context_window leaves: of a context of n tokens the first `keep`, and those after the
+/// first keep + dropped(n_0, n). The round began with n_0 tokens (0 with bridges that do not tell:
+/// a draft across the end of a block then feeds these tokens again). So a row is a function of the
+/// context and of where the round began, and the draft distribution is one distribution, whichever
+/// drafts a decision looks at.
 ///
 /// Cost: the tokens that stay (at most the capacity less the block) are fed again once a block, in
 /// one pass without rows; nothing while the text fits. Memory: 4 bytes a token of the capacity,
