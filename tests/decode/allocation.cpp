@@ -20,13 +20,9 @@
 #include <specdec/draft/costs/cost_model.hpp>
 #include <specdec/draft/lookup/forced_text.hpp>
 #include <specdec/draft/lookup/guided_lookup.hpp>
-#include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
-#include <specdec/draft/lookup/lookup_or_draft.hpp>
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/profitable_length.hpp>
-#include <specdec/draft/recycled/recycled_bridge.hpp>
-#include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/draft/tree/beam_tree.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
 #include <specdec/draft/tree/profitable_tree.hpp>
@@ -41,6 +37,10 @@
 #include <specdec/process/penalties.hpp>
 #include <specdec/process/processed_rows.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
+#include <specdec/source/lookup_or_draft.hpp>
+#include <specdec/source/lookup_source.hpp>
+#include <specdec/source/recycled_source.hpp>
+#include <specdec/source/recycled_tree_source.hpp>
 #include <specdec/verify/coupled_match.hpp>
 #include <specdec/verify/tree/recursive_rejection.hpp>
 #include <specdec/verify/tree/traversal_verification.hpp>
@@ -229,7 +229,7 @@ TEST_CASE("rounds that look up text allocate nothing, not even the first ones") 
             lookup_limits limits{.max_draft = 8};
             if (automatic)
                 limits.length = lookup_length(table, costs);
-            lookup_bridge bridge(make_default_lookup(capacity, lookup_hit_bytes(8), shared),
+            lookup_source bridge(make_default_lookup(capacity, lookup_hit_bytes(8), shared),
                                  world.two.target, limits);
             CHECK(allocations_of(world, std::move(bridge), exact_match{}, none, {}, philox_coin(4),
                                  false, 1) == 0);
@@ -300,7 +300,7 @@ TEST_CASE("rounds of a drafter beside which is looked up allocate nothing") {
     CHECK(allocations_of(world,
                          lookup_or_draft<decltype(bridge), default_lookup, words>(
                              std::move(bridge),
-                             speaking_lookup<default_lookup, words>{
+                             lookup_with<default_lookup, words, lookup_turns>{
                                  {make_default_lookup(capacity, lookup_hit_bytes(8), nullptr),
                                   world.two.target, 8},
                                  lookup_turns(table, costs, costs)},
@@ -323,7 +323,7 @@ TEST_CASE("rounds of recycled tokens allocate nothing, not even the first ones")
     toy_world world{.capacity = capacity};
     no_drafter none;
     successor_table table(world.two.target.vocabulary_size(), 4);
-    CHECK(allocations_of(world, recycled_bridge(table, 4), exact_match{}, none, {}, philox_coin(4),
+    CHECK(allocations_of(world, recycled_source(table, 4), exact_match{}, none, {}, philox_coin(4),
                          false, 1) == 0);
 
     using model = quiet_tree_model<target_id>;
@@ -331,7 +331,7 @@ TEST_CASE("rounds of recycled tokens allocate nothing, not even the first ones")
     successor_table successors(model::vocabulary, 4);
     const profitable_tree paying(cost_table{}, {.beam = {.beam = 3, .width = 3, .depth = 3}});
     const philox_coin coin(3);
-    session text(recycled_tree_bridge(successors, {.max_nodes = 8, .max_drafted = 32}),
+    session text(recycled_tree_source(successors, {.max_nodes = 8, .max_drafted = 32}),
                  tree_exact_match{}, session_settings{.capacity = 512});
     text.start(std::vector{target_id{1}});
     const long before = allocations;

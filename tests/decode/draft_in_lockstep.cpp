@@ -16,11 +16,11 @@
 #include <specdec/core/model/row_batching_model.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
-#include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/process/penalties.hpp>
+#include <specdec/source/lookup_source.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 #include "support/batch_of.hpp"
@@ -151,7 +151,7 @@ TEST_CASE("texts draft together what each drafts alone, whatever the bridge") {
     check_same("exact match", world, world.two.slem(5, 512), exact_match{});
     check_same("no bridge", world, no_bridge{}, token_rejection{}, false);
     check_same("lookup", world,
-               lookup_bridge(make_default_lookup(512, lookup_hit_bytes(4), nullptr),
+               lookup_source(make_default_lookup(512, lookup_hit_bytes(4), nullptr),
                              world.two.target, {.max_draft = 4}),
                exact_match{}, false);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What ships: sessions of a source and a verifier that are chosen at run time have the target's
 // distribution, with every bridge under every lossless rule.
-#include <specdec/speculation/any/any_source.hpp>
+#include <specdec/source/any_source.hpp>
 
 #include <cstdint>
 #include <utility>

@@ -14,7 +14,6 @@
 #include <specdec/core/model/shared_model.hpp>
 #include <specdec/decode/outcome_of.hpp>
 #include <specdec/draft/counted/cache_mixture_model.hpp>
-#include <specdec/draft/lookup/lookup_or_draft.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/head/adaptive/adaptive_model.hpp>
@@ -24,6 +23,7 @@
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/source/lookup_or_draft.hpp>
 #include <specdec/speculation/text_lengths.hpp>
 
 #include "support/course/course_text.hpp"
@@ -175,9 +175,10 @@ TEST_CASE("texts whose rounds overlap share a list: slrs refuses, tli keeps its 
     CHECK(total_variation(law, both_alone(p, 1)) < 1e-12);   // a refused round is drafted again
     const auto beside = [](std::size_t n, const auto& use) { // a lookup that found nothing
         equal_words().slrs(0)(n, [&](auto bridge) {
-            using lookup_type = speaking_lookup<prompt_lookup, toy_words::target_words>;
-            use(lookup_or_draft<decltype(bridge), prompt_lookup, toy_words::target_words>(
-                std::move(bridge), std::optional<lookup_type>(), n));
+            using lookup_type = lookup_with<prompt_lookup, toy_words::target_words, lookup_turns>;
+            use(lookup_or_draft<decltype(bridge), prompt_lookup, toy_words::target_words,
+                                interval_number>(std::move(bridge), std::optional<lookup_type>(),
+                                                 n));
         });
     };
     CHECK(overlapping(beside, law, p, q) > 0);

@@ -12,14 +12,14 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/draft/lookup/guided_lookup.hpp>
-#include <specdec/draft/lookup/lookup_branch.hpp>
-#include <specdec/draft/lookup/lookup_bridge.hpp>
-#include <specdec/draft/lookup/lookup_or_draft.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/process/grammar_mask.hpp>
 #include <specdec/process/processed_rows.hpp>
+#include <specdec/source/lookup_branch.hpp>
+#include <specdec/source/lookup_or_draft.hpp>
+#include <specdec/source/lookup_source.hpp>
 #include <specdec/verify/tree/coupled_tree_match.hpp>
 
 #include "toy_bridges.hpp"
@@ -93,10 +93,10 @@ struct texts {
     template <class B, class Lookup>
     [[nodiscard]] auto beside(B bridge, Lookup lookup, acceptance_table& table,
                               drafter_ahead& ahead) const {
-        return lookup_or_draft<B, Lookup, words_type>(
+        return lookup_or_draft<B, Lookup, words_type, interval_number>(
             std::move(bridge),
-            speaking_lookup<Lookup, words_type>{{std::move(lookup), two.target, 2},
-                                                lookup_turns(table, costs, costs, &ahead)},
+            lookup_with<Lookup, words_type, lookup_turns>{
+                {std::move(lookup), two.target, 2}, lookup_turns(table, costs, costs, &ahead)},
             16);
     }
 };
@@ -168,7 +168,7 @@ TEST_CASE("sessions with forced text alone have the target's distribution", "[la
             for (const int first : {0, 2}) {
                 const texts t{*two, {first}, on_target};
                 const auto alone = [&](std::size_t, const auto& use) {
-                    use(lookup_bridge(t.forced(), t.two.target, {.max_draft = 3}));
+                    use(lookup_source(t.forced(), t.two.target, {.max_draft = 3}));
                 };
                 const auto all = two == &wide_words() ? short_scenarios(target_id{2})
                                                       : every_scenario(target_id{2});
@@ -187,7 +187,7 @@ TEST_CASE("sessions with looked-up text under a grammar have the target's distri
         texts t{permuted_words(), {0}, on_target};
         t.text = "abbabbab"; // "babb.." was seen, and behind ab a b is forced
         const auto alone = [&](std::size_t, const auto& use) {
-            use(lookup_bridge(t.guided(), t.two.target, {.max_draft = 3}));
+            use(lookup_source(t.guided(), t.two.target, {.max_draft = 3}));
         };
         const spoken seen =
             check_forced("guided lookup", t, short_scenarios(target_id{2}), false, alone, rejection,
@@ -260,7 +260,8 @@ TEST_CASE("forced text as a branch of a tree leaves the target's distribution", 
                             acceptance_table table;
                             auto bridge = t.two.tli_trees()(
                                 {.max_nodes = 16, .max_depth = 8, .siblings = siblings});
-                            using branch = lookup_branch<decltype(bridge), forced_type, words_type>;
+                            using branch = lookup_branch<decltype(bridge), forced_type, words_type,
+                                                         interval_number>;
                             session text(
                                 branch(std::move(bridge),
                                        typename branch::lookup_type{{t.forced(), t.two.target, 2},

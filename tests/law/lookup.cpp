@@ -2,7 +2,7 @@
 // Text that is looked up: sessions of several rounds have the target's law under every lossless
 // rule, and so have, together, two texts that find each other's words in one index, whatever
 // happens to it between a round's draft and its verification.
-#include <specdec/draft/lookup/lookup_bridge.hpp>
+#include <specdec/source/lookup_source.hpp>
 
 #include <span>
 #include <string>
@@ -89,7 +89,7 @@ drafts check_lookup(const char* name, const looked_up_words& w, const Make& make
 TEST_CASE("sessions with prompt lookup have the target's law", "[law]") {
     const looked_up_words w("abbaabbaabbaabba");
     const drafts seen = check_lookup("prompt lookup", w, [&](shared_memory&) {
-        return lookup_bridge(prompt_lookup(1024), w.words, {.max_draft = 3});
+        return lookup_source(prompt_lookup(1024), w.words, {.max_draft = 3});
     });
     CHECK(seen.accepted > 1000);
     CHECK(seen.proposed > seen.accepted);
@@ -100,7 +100,7 @@ TEST_CASE("sessions with counted suffixes and learnt lengths have the target's l
     acceptance_table table;
     const drafts seen = check_lookup("suffixes, auto", w, [&](shared_memory&) {
         table = acceptance_table(); // each path learns anew, and drafts by what it learnt
-        return lookup_bridge(own_suffixes(1024), w.words,
+        return lookup_source(own_suffixes(1024), w.words,
                              {.max_draft = 3, .length = lookup_length(table, w.costs)});
     });
     CHECK(seen.accepted > 1000);
@@ -110,7 +110,7 @@ TEST_CASE("sessions with counted suffixes and learnt lengths have the target's l
 TEST_CASE("sessions with all lookups have the target's law", "[law]") {
     const looked_up_words w("bbabbabbaabbabb");
     const drafts seen = check_lookup("all lookups", w, [&](shared_memory& memory) {
-        return lookup_bridge(best_lookup(64, own_suffixes(1024), shared_suffixes(memory.texts),
+        return lookup_source(best_lookup(64, own_suffixes(1024), shared_suffixes(memory.texts),
                                          ngram_lookup(memory.ngrams)),
                              w.words, {.max_draft = 3});
     });
@@ -137,7 +137,7 @@ void check_sharing(const looked_up_words& w, row_tree& p, const Rule& rule, cons
         no_drafter nobody;
         two_texts world(found, changed);
         for (auto* target : {&one, &other}) {
-            session decoder(lookup_bridge(best_lookup(64, shared_suffixes(memory.texts),
+            session decoder(lookup_source(best_lookup(64, shared_suffixes(memory.texts),
                                                       ngram_lookup(memory.ngrams)),
                                           w.words, {.max_draft = 2}),
                             rule, session_settings{.capacity = 64});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a lookup found as a branch of a drafter's tree: sessions of several rounds have the target's
 // law under every rule of trees and every law of siblings.
-#include <specdec/draft/lookup/lookup_branch.hpp>
+#include <specdec/source/lookup_branch.hpp>
 
 #include <string>
 #include <utility>
@@ -43,9 +43,9 @@ joint_law branch_law(const toy_words& two, const std::string& text, const Rule& 
         acceptance_table table;
         auto bridge = make_bridge(
             tree_settings{.max_nodes = c.max_nodes, .max_depth = 8, .siblings = c.siblings});
-        using lookup_type = branching_lookup<prompt_lookup, words_type>;
+        using lookup_type = lookup_with<prompt_lookup, words_type, lookup_length>;
         session session(
-            lookup_branch<decltype(bridge), prompt_lookup, words_type>(
+            lookup_branch<decltype(bridge), prompt_lookup, words_type, interval_number>(
                 std::move(bridge),
                 lookup_type{{prompt_lookup(1024), two.target, 2}, lookup_length(table, costs)}),
             rule,
@@ -154,11 +154,12 @@ TEST_CASE("two texts whose trees have looked-up branches have together the targe
             const std::vector<target_id> prompt = encoded(equal.target, prompts[i]);
             auto bridge = identity_tree_bridge(identity_map(3, 3), shared_context(3, 24),
                                                {.max_nodes = 4, .max_depth = 8});
-            using lookup_type = branching_lookup<prompt_lookup, words_type>;
-            session text(lookup_branch<decltype(bridge), prompt_lookup, words_type>(
-                             std::move(bridge), lookup_type{{prompt_lookup(1024), equal.target, 2},
-                                                            lookup_length(tables[i], costs)}),
-                         recursive, session_settings{.capacity = 24});
+            using lookup_type = lookup_with<prompt_lookup, words_type, lookup_length>;
+            session text(
+                lookup_branch<decltype(bridge), prompt_lookup, words_type, interval_number>(
+                    std::move(bridge), lookup_type{{prompt_lookup(1024), equal.target, 2},
+                                                   lookup_length(tables[i], costs)}),
+                recursive, session_settings{.capacity = 24});
             text.start(prompt);
             return text;
         };

@@ -2,7 +2,7 @@
 // Lookup beside a drafter: sessions of several rounds, some of which the lookup speaks in and some
 // the drafter, have the target's law under every bridge and every lossless rule, and so have,
 // together, two texts that take turns with one index (tests/law/together.cpp: in lockstep).
-#include <specdec/draft/lookup/lookup_or_draft.hpp>
+#include <specdec/source/lookup_or_draft.hpp>
 
 #include <string>
 #include <utility>
@@ -42,10 +42,10 @@ struct texts {
     }
     template <class B, class Lookup>
     [[nodiscard]] auto beside(B bridge, Lookup lookup, acceptance_table& table) const {
-        return lookup_or_draft<B, Lookup, words_type>(
+        return lookup_or_draft<B, Lookup, words_type, interval_number>(
             std::move(bridge),
-            speaking_lookup<Lookup, words_type>{{std::move(lookup), two.target, 2},
-                                                lookup_turns(table, costs, costs)},
+            lookup_with<Lookup, words_type, lookup_turns>{{std::move(lookup), two.target, 2},
+                                                          lookup_turns(table, costs, costs)},
             16);
     }
 };
@@ -160,9 +160,10 @@ TEST_CASE(
                 for (int i = 0; i < 200; ++i) // the drafter's rounds are worth more
                     turns.learn({.proposed = 2, .drafted = 2, .committed = 3}, {});
                 two.slrs(0)(n, [&](auto bridge) {
-                    use(lookup_or_draft<decltype(bridge), prompt_lookup, words_type>(
+                    use(lookup_or_draft<decltype(bridge), prompt_lookup, words_type,
+                                        interval_number>(
                         std::move(bridge),
-                        speaking_lookup<prompt_lookup, words_type>{
+                        lookup_with<prompt_lookup, words_type, lookup_turns>{
                             {prompt_lookup(1024), two.target, 2}, turns},
                         16));
                 });

@@ -2,7 +2,7 @@
 // Token recycling: sessions of several rounds whose drafts are the successors that the target's
 // earlier rows named, as chains and as trees, have the target's law under every lossless rule, and
 // so have, together, two texts that share what they learn.
-#include <specdec/draft/recycled/recycled_bridge.hpp>
+#include <specdec/source/recycled_source.hpp>
 
 #include <cstdio>
 #include <utility>
@@ -11,9 +11,9 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/draft/no_drafter.hpp>
-#include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/draft/tree/profitable_tree.hpp>
 #include <specdec/process/processed_rows.hpp>
+#include <specdec/source/recycled_tree_source.hpp>
 
 #include "play.hpp"
 #include "tree_law.hpp"
@@ -47,7 +47,7 @@ auto play_recycled(row_tree& p, const successor_table& first, const Rule& rule,
         table = first;
         use(target, nobody);
     };
-    const auto bridge = [&](std::size_t, const auto& use) { use(recycled_bridge(table, 2)); };
+    const auto bridge = [&](std::size_t, const auto& use) { use(recycled_source(table, 2)); };
     return play(made_world{p, models}, bridge, rule, rounds);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("sessions with recycled trees have the target's law", "[law]") {
                     auto target = model_of<target_id, toy_tree_model<target_id>>(p);
                     no_drafter nobody;
                     successor_table table = begun(3, 3);
-                    session session(recycled_tree_bridge(
+                    session session(recycled_tree_source(
                                         table, {.max_nodes = 5, .max_depth = 3, .max_drafted = 9}),
                                     rule, session_settings{.capacity = 24});
                     session.start(std::vector{target_id{0}});
@@ -187,10 +187,10 @@ TEST_CASE("a decision about recycled drafts that throws is drafted again, and th
             name,
             [&](successor_table& table, auto laws) {
                 struct {
-                    session<recycled_bridge, std::remove_cvref_t<decltype(rule)>, decltype(laws)>
+                    session<recycled_source, std::remove_cvref_t<decltype(rule)>, decltype(laws)>
                         text;
                     fixed_length drafts;
-                } made{{recycled_bridge(table, 2), rule, session_settings{.capacity = 16}, laws},
+                } made{{recycled_source(table, 2), rule, session_settings{.capacity = 16}, laws},
                        {2}};
                 return made;
             },
@@ -201,11 +201,11 @@ TEST_CASE("a decision about recycled drafts that throws is drafted again, and th
             name,
             [&](successor_table& table, auto laws) {
                 struct {
-                    session<recycled_tree_bridge, std::remove_cvref_t<decltype(rule)>,
+                    session<recycled_tree_source, std::remove_cvref_t<decltype(rule)>,
                             decltype(laws)>
                         text;
                     fixed_tree drafts;
-                } made{{recycled_tree_bridge(table,
+                } made{{recycled_tree_source(table,
                                              {.max_nodes = 5, .max_depth = 3, .max_drafted = 9}),
                         rule, session_settings{.capacity = 16}, laws},
                        fixed_tree::of_widths(std::vector<std::size_t>{2, 1})};
@@ -233,7 +233,7 @@ TEST_CASE("two texts that share a table of successors have together the target's
                 successor_table table(3, 2);
                 two_texts world(rows, changed);
                 for (auto* target : {&one, &other}) {
-                    session decoder(recycled_bridge(table, 2), token_rejection{.thinning = {1, 1}},
+                    session decoder(recycled_source(table, 2), token_rejection{.thinning = {1, 1}},
                                     session_settings{.capacity = 16});
                     decoder.start(std::vector{target_id{target == &one ? 0 : others}});
                     world.add(std::move(decoder), *target, nobody, coin);

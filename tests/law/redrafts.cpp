@@ -11,7 +11,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/draft/lookup/lookup_or_draft.hpp>
+#include <specdec/source/lookup_or_draft.hpp>
 
 #include "redrafts.hpp"
 
@@ -71,9 +71,10 @@ TEST_CASE("a round beside which is looked up, that failed and goes on, has the t
             [&](auto& world, std::size_t t, byte_index& index, acceptance_table& table) {
                 const auto beside = [&](std::size_t n, const auto& use) {
                     with_bridge(n, [&](auto bridge) {
-                        use(lookup_or_draft<decltype(bridge), lookup_type, words_type>(
+                        use(lookup_or_draft<decltype(bridge), lookup_type, words_type,
+                                            interval_number>(
                             std::move(bridge),
-                            speaking_lookup<lookup_type, words_type>{
+                            lookup_with<lookup_type, words_type, lookup_turns>{
                                 {shared_suffixes(index), two.target, 1},
                                 lookup_turns(table, cheap, cheap)},
                             2));

@@ -13,9 +13,9 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/decode/batch.hpp>
-#include <specdec/draft/lookup/lookup_branch.hpp>
-#include <specdec/draft/lookup/lookup_or_draft.hpp>
-#include <specdec/speculation/any/any_source.hpp>
+#include <specdec/source/any_source.hpp>
+#include <specdec/source/lookup_branch.hpp>
+#include <specdec/source/lookup_or_draft.hpp>
 #include <specdec/speculation/tree/any_tree_source.hpp>
 
 #include "redrafts.hpp"
@@ -207,9 +207,9 @@ TEST_CASE("texts of the facade, one of which failed and goes on, have the target
         check_facade(name, two, [&](facade_world& world) {
             two.tli()(1, [&](auto bridge) {
                 world.add(rule, {}, [&](auto& drafter) {
-                    return lookup_or_draft<chains, lookup_type, words_type>(
+                    return lookup_or_draft<chains, lookup_type, words_type, interval_number>(
                         chains(std::move(bridge), drafter),
-                        speaking_lookup<lookup_type, words_type>{
+                        lookup_with<lookup_type, words_type, lookup_turns>{
                             {shared_suffixes(world.index), two.target, 1},
                             lookup_turns(world.table, cheap, cheap)},
                         2);
@@ -223,11 +223,11 @@ TEST_CASE("texts of the facade, one of which failed and goes on, have the target
         check_facade(name, same, [&](facade_world& world) {
             any_tree_shape shape({.widths = {1, 1}, .siblings = sibling_draw::independent}, 1);
             world.add(rule, shape, [&](auto& drafter) {
-                return lookup_branch<trees, lookup_type, words_type>(
+                return lookup_branch<trees, lookup_type, words_type, interval_number>(
                     trees(identity_tree_bridge(identity_map(2, 2), shared_context(2, 24),
                                                shape.settings()),
                           drafter),
-                    branching_lookup<lookup_type, words_type>{
+                    lookup_with<lookup_type, words_type, lookup_length>{
                         {shared_suffixes(world.index), same.target, 2},
                         lookup_length(world.table, cheap)});
             });

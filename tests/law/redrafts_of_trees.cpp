@@ -12,7 +12,7 @@
 
 #include <specdec/bridge/tree/slem_tree_bridge.hpp>
 #include <specdec/bridge/tree/tree_bridge.hpp>
-#include <specdec/draft/lookup/lookup_branch.hpp>
+#include <specdec/source/lookup_branch.hpp>
 
 #include "redrafts.hpp"
 #include "tree_law.hpp"
@@ -107,9 +107,10 @@ TEST_CASE("a tree with a looked-up branch that failed and goes on has the target
             name, two, courses_that_teach(1),
             [&](auto& world, std::size_t t, byte_index& index, acceptance_table& table) {
                 const auto branches = [&](const tree_settings& settings) {
-                    return lookup_branch<identity_tree_bridge, lookup_type, words_type>(
+                    return lookup_branch<identity_tree_bridge, lookup_type, words_type,
+                                         interval_number>(
                         identity_tree_bridge(identity_map(2, 2), shared_context(2, 24), settings),
-                        branching_lookup<lookup_type, words_type>{
+                        lookup_with<lookup_type, words_type, lookup_length>{
                             {shared_suffixes(index), two.target, 2}, lookup_length(table, cheap)});
                 };
                 trees(branches, rule, tree_of({1, 1}), siblings,

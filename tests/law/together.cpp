@@ -16,12 +16,12 @@
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/draft/block_model.hpp>
-#include <specdec/draft/lookup/lookup_or_draft.hpp>
 #include <specdec/draft/lookup/suffix_lookup.hpp>
 #include <specdec/head/features/feature_model.hpp>
 #include <specdec/head/features/feature_recorder.hpp>
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
+#include <specdec/source/lookup_or_draft.hpp>
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
@@ -347,9 +347,9 @@ TEST_CASE("two texts that draft together, or look up in one index, have the targ
             acceptance_table table;
             with_bridge(n, [&](auto bridge) {
                 using lookup_type = suffix_lookup<byte_index&>;
-                use(lookup_or_draft<decltype(bridge), lookup_type, letters_of>(
+                use(lookup_or_draft<decltype(bridge), lookup_type, letters_of, interval_number>(
                     std::move(bridge),
-                    speaking_lookup<lookup_type, letters_of>{
+                    lookup_with<lookup_type, letters_of, lookup_turns>{
                         {shared_suffixes(index), same.target, 2},
                         lookup_turns(table, costs, costs)},
                     16));

@@ -10,10 +10,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/draft/lookup/lookup_branch.hpp>
-#include <specdec/draft/lookup/lookup_or_draft.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/sampling/law/sparse_law.hpp>
+#include <specdec/source/lookup_branch.hpp>
+#include <specdec/source/lookup_or_draft.hpp>
 
 #include "toy_bridges.hpp"
 #include "tree_law.hpp"
@@ -179,8 +179,10 @@ TEST_CASE("wide rows: what is looked up beside a drafter has the target's law", 
             const auto beside = [&](std::size_t n, const auto& use) {
                 acceptance_table table;
                 with_bridge(n, [&](auto bridge) {
-                    using lookup_type = speaking_lookup<prompt_lookup, toy_words::target_words>;
-                    use(lookup_or_draft<decltype(bridge), prompt_lookup, toy_words::target_words>(
+                    using lookup_type =
+                        lookup_with<prompt_lookup, toy_words::target_words, lookup_turns>;
+                    use(lookup_or_draft<decltype(bridge), prompt_lookup, toy_words::target_words,
+                                        interval_number>(
                         std::move(bridge),
                         lookup_type{{prompt_lookup(1024), w.two.target, 2},
                                     lookup_turns(table, w.cheap, w.cheap)},
@@ -216,9 +218,11 @@ TEST_CASE("wide rows: trees with a looked-up branch have the target's law", "[la
                 model_drafter drafter(model);
                 acceptance_table table;
                 auto bridge = w.two.tli_trees()({.max_nodes = 4, .max_depth = 4});
-                using lookup_type = branching_lookup<prompt_lookup, toy_words::target_words>;
+                using lookup_type =
+                    lookup_with<prompt_lookup, toy_words::target_words, lookup_length>;
                 session text(
-                    lookup_branch<decltype(bridge), prompt_lookup, toy_words::target_words>(
+                    lookup_branch<decltype(bridge), prompt_lookup, toy_words::target_words,
+                                  interval_number>(
                         std::move(bridge), lookup_type{{prompt_lookup(1024), w.two.target, 2},
                                                        lookup_length(table, w.cheap)}),
                     rule, session_settings{.capacity = 16});

@@ -9,9 +9,9 @@
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/cost_table.hpp>
 #include <specdec/draft/lookup/guided_lookup.hpp>
-#include <specdec/draft/lookup/lookup_branch.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
-#include <specdec/draft/lookup/lookup_or_draft.hpp>
+#include <specdec/source/lookup_branch.hpp>
+#include <specdec/source/lookup_or_draft.hpp>
 #include <specdec/speculation/any/any_grammar.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
 #include <specdec/speculation/grammar_request.hpp>

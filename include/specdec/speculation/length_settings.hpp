@@ -21,8 +21,8 @@
 #include <specdec/draft/costs/cost_model.hpp>
 #include <specdec/draft/costs/drafting_balance.hpp>
 #include <specdec/draft/length_rule.hpp>
-#include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_turns.hpp>
+#include <specdec/source/lookup_source.hpp>
 #include <specdec/speculation/rule.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
 

@@ -22,12 +22,12 @@
 #include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/bridge/union.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
-#include <specdec/draft/recycled/recycled_bridge.hpp>
-#include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
-#include <specdec/speculation/any/any_source.hpp>
+#include <specdec/source/any_source.hpp>
+#include <specdec/source/lookup_source.hpp>
+#include <specdec/source/recycled_source.hpp>
+#include <specdec/source/recycled_tree_source.hpp>
 #include <specdec/speculation/any/any_verifier.hpp>
 #include <specdec/speculation/default_lookup_setup.hpp>
 #include <specdec/speculation/drafting_settings.hpp>
@@ -75,14 +75,14 @@ private:
         case rule_source::none:
             return chain_type(no_bridge{});
         case rule_source::lookup:
-            return chain_type(lookup_bridge(
+            return chain_type(lookup_source(
                 text_lookup(make_default_lookup(capacity, lookup_hit_bytes(plan_.lookup.max_draft),
                                                 plan_.memory),
                             forced_text_of(request_, words())),
                 words(), plan_.lookup));
         case rule_source::recycling:
             return chain_type(
-                recycled_bridge(*plan_.successors, plan_.lookup.max_draft, plan_.lookup.length));
+                recycled_source(*plan_.successors, plan_.lookup.max_draft, plan_.lookup.length));
         case rule_source::identity:
             return asking(make_identity_bridge(pieces().vocabulary_size(),
                                                words().vocabulary_size(), capacity, most));
@@ -116,7 +116,7 @@ private:
         const std::size_t capacity = plan_.settings.capacity, n = words().vocabulary_size();
         switch (plan_.how.source) {
         case rule_source::recycling:
-            return tree_type(recycled_tree_bridge(*plan_.successors, shape));
+            return tree_type(recycled_tree_source(*plan_.successors, shape));
         case rule_source::identity: // n is the drafter's, too
             return branching(tree_bridge(identity_map(n, n), shared_context(n, capacity), shape));
         case rule_source::tli:

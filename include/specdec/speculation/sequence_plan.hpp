@@ -11,9 +11,9 @@
 #include <specdec/decode/end_ids.hpp>
 #include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/text_run.hpp>
-#include <specdec/draft/lookup/lookup_bridge.hpp>
+#include <specdec/draft/counted/successor_table.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
-#include <specdec/draft/recycled/successor_table.hpp>
+#include <specdec/source/lookup_source.hpp>
 #include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
 #include <specdec/speculation/any/cancel_check.hpp>

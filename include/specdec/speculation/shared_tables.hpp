@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <specdec/draft/counted/successor_table.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
-#include <specdec/draft/recycled/successor_table.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::min
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -93,7 +94,7 @@ public:
     [[nodiscard]] bool end_draft(no_draft why, draft_tree_view<law_type>& draft) {
         if (!likeliest_ && made_.nodes.size() < made_.tree.size())
             return false;
-        made_.leave_first(smaller(made_.nodes.size(), most_));
+        made_.leave_first(std::min(made_.nodes.size(), most_));
         made_.fed.assign(made_.fed.size(), tree_root);
         if (made_.tree.empty())
             draft = draft_tree_view<law_type>::nothing(why);
@@ -118,8 +119,6 @@ private:
         [[nodiscard]] law_version version() const { return 0; }
     };
 
-    static std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
-
     template <class D, class Shape>
     [[nodiscard]] no_draft begin(D& drafter, const Shape& shape, const tree_request& request) {
         made_.clear();
@@ -127,8 +126,8 @@ private:
         likeliest_ = settings_.siblings == sibling_draw::likeliest ||
                      (settings_.siblings == sibling_draw::without_replacement &&
                       request_.sampling.temperature == 0);
-        most_ = smaller(request.max_nodes, settings_.max_nodes);
-        deepest_ = smaller(request_.max_proposals, settings_.max_depth);
+        most_ = std::min(request.max_nodes, settings_.max_nodes);
+        deepest_ = std::min(request_.max_proposals, settings_.max_depth);
         drafted_ = most_;
         if (chooses_nodes(shape)) {
             if (!likeliest_)
@@ -143,9 +142,9 @@ private:
         made_.beside = request.beside;
         made_.ask(shape);
         const bool any = made_.children[0] > 0;
-        const std::size_t room = smaller(drafted_, deepest_);
+        const std::size_t room = std::min(drafted_, deepest_);
         const std::size_t fed = TreeDrafter<D> ? drafted_ : deepest_;
-        return begin_synced(context_, drafter, asked{any}, smaller(most_, room), fed,
+        return begin_synced(context_, drafter, asked{any}, std::min(most_, room), fed,
                             map_.shared() > 0);
     }
 
@@ -163,7 +162,7 @@ private:
         std::size_t room = most - made_.tree.size();
         for (std::size_t i = 0; i < made_.children.size(); ++i) {
             const std::size_t node = made_.tree.empty() ? tree_root : made_.level + i;
-            const std::size_t n = smaller(made_.children[i], room);
+            const std::size_t n = std::min(made_.children[i], room);
             if (n == 0 || ends(node))
                 continue;
             made_.parents.push_back({node, n});

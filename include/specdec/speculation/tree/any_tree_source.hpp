@@ -16,7 +16,7 @@
 #include <specdec/core/rows.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/sampling/any_distribution.hpp>
-#include <specdec/speculation/any/any_source.hpp>
+#include <specdec/source/any_source.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
 
 namespace specdec {

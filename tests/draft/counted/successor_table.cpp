@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/draft/recycled/successor_table.hpp>
+#include <specdec/draft/counted/successor_table.hpp>
 
 #include <vector>
 

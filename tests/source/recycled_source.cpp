@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/draft/recycled/recycled_bridge.hpp>
+#include <specdec/source/recycled_source.hpp>
 
 #include <vector>
 
@@ -18,9 +18,9 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace recycled_bridge_tests {
+namespace recycled_source_tests {
 
-static_assert(Bridge<recycled_bridge, no_drafter, fixed_length, philox_coin>);
+static_assert(Bridge<recycled_source, no_drafter, fixed_length, philox_coin>);
 
 /// 0 -> 1 -> 2 -> 3 -> 0 ...
 struct fixture {
@@ -34,7 +34,7 @@ struct fixture {
         row[static_cast<std::size_t>((t + 1) % 4)] = 5;
         table.learn(target_id{t}, {row});
     }
-    auto propose(recycled_bridge& bridge, std::size_t room = 8,
+    auto propose(recycled_source& bridge, std::size_t room = 8,
                  const std::vector<target_id>& ends = {}) {
         return bridge.propose(nobody, stop, coin,
                               {.round = 5, .max_proposals = room, .end_ids = ends});
@@ -50,14 +50,14 @@ struct begun_session {
                                         50;
                                     return row;
                                 }};
-    session<recycled_bridge, exact_match> decoder{
-        recycled_bridge(f.table, 4), exact_match{}, {.capacity = 64}};
+    session<recycled_source, exact_match> decoder{
+        recycled_source(f.table, 4), exact_match{}, {.capacity = 64}};
     begun_session() { decoder.start(std::vector{target_id{0}}); }
 };
 
 TEST_CASE("recycled bridge: successor by successor, as far as they are known") {
     fixture f;
-    recycled_bridge bridge(f.table, 6);
+    recycled_source bridge(f.table, 6);
     bridge.start({});
     const std::vector<target_id> text{target_id{2}, target_id{0}};
     bridge.follow(text);
@@ -88,7 +88,7 @@ TEST_CASE("recycled bridge: lengths by what comes true") {
         f.learn(t);
     acceptance_table table;
     const cost_table costs{{1, 1.1, 1.2, 1.3, 1.4, 1.5}, 0, 0};
-    recycled_bridge bridge(f.table, 6, lookup_length(table, costs));
+    recycled_source bridge(f.table, 6, lookup_length(table, costs));
     bridge.start({});
     bridge.follow(std::vector{target_id{0}});
     for (int i = 0; i < 60; ++i) { // nothing comes true
@@ -131,4 +131,4 @@ TEST_CASE(
     CHECK(f.table.of(target_id{0}).size() == 2);
 }
 
-} // namespace recycled_bridge_tests
+} // namespace recycled_source_tests

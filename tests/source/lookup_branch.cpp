@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/draft/lookup/lookup_branch.hpp>
+#include <specdec/source/lookup_branch.hpp>
 
 #include <optional>
 #include <string>
@@ -11,9 +11,9 @@
 #include <specdec/decode/session.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/model_drafter.hpp>
-#include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/source/recycled_tree_source.hpp>
 #include <specdec/verify/tree/tree_exact_match.hpp>
 
 #include "support/ids.hpp"
@@ -26,7 +26,7 @@ using namespace specdec::testing;
 namespace lookup_branch_tests {
 
 using words_type = tiny_tokenizer<target_id>;
-using lookup_type = branching_lookup<prompt_lookup, words_type>;
+using lookup_type = lookup_with<prompt_lookup, words_type, lookup_length>;
 using bridge_type = lookup_branch<identity_tree_bridge, prompt_lookup, words_type>;
 
 /// The drafter finds c likeliest, then a, everywhere.
@@ -73,8 +73,8 @@ TEST_CASE("lookup branch: a bridge that learns of rows is told of them") {
                                          return std::vector<float>{0, 0, 9, 0, 0};
                                      }};
     successor_table table(5);
-    session text(lookup_branch<recycled_tree_bridge, prompt_lookup, words_type>(
-                     recycled_tree_bridge(table, {}), {}),
+    session text(lookup_branch<recycled_tree_source, prompt_lookup, words_type>(
+                     recycled_tree_source(table, {}), {}),
                  tree_exact_match{}, session_settings{.capacity = 16});
     text.start(f.tokens("a"));
     (void)text.round(target, f.drafter, f.shape, f.coin, 4);

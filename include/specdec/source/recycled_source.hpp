@@ -11,24 +11,25 @@
 #include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/proposal.hpp>
+#include <specdec/draft/counted/successor_table.hpp>
 #include <specdec/draft/draft_outcome.hpp>
 #include <specdec/draft/lookup/lookup_length.hpp>
-#include <specdec/draft/recycled/successor_table.hpp>
+#include <specdec/source/recycling.hpp>
 
 namespace specdec {
 
 /// Token recycling as a chain: behind the text's last token its likeliest successor, behind that
-/// one its own, and so on (successor_table), each proposed for certain. A bridge that needs no
-/// drafter, as lookup_bridge: nothing is drawn, so it is lossless with every verifier. What it
+/// one its own, and so on (successor_table), each proposed for certain. It needs no
+/// drafter, as lookup_source: nothing is drawn, so it is lossless with every verifier. What it
 /// learns of a round's rows (learn_rows) is proposed in later rounds only. How much is proposed: as
 /// the stop rule asks, or a lookup_length. Models Bridge with any drafter. Allocates at
 /// construction only.
-class recycled_bridge : public recycling {
+class recycled_source : public recycling {
 public:
     using law_type = one_hot_law<target_id>;
     static constexpr bridge_traits traits = recycling::traits | bridge_traits{.shares_pass = true};
 
-    explicit recycled_bridge(successor_table& table, std::size_t max_draft = 8,
+    explicit recycled_source(successor_table& table, std::size_t max_draft = 8,
                              std::optional<lookup_length> length = {})
         : recycling(table, max_draft + 1), max_draft_(max_draft), length_(std::move(length)) {
         ids_.reserve(max_draft);

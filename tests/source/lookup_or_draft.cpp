@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/draft/lookup/lookup_or_draft.hpp>
+#include <specdec/source/lookup_or_draft.hpp>
 
 #include <optional>
 #include <string>
@@ -12,9 +12,9 @@
 #include <specdec/decode/session.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/model_drafter.hpp>
-#include <specdec/draft/recycled/recycled_bridge.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
-#include <specdec/speculation/any/any_source.hpp>
+#include <specdec/source/any_source.hpp>
+#include <specdec/source/recycled_source.hpp>
 #include <specdec/verify/exact_match.hpp>
 
 #include "support/ids.hpp"
@@ -45,9 +45,9 @@ struct fixture {
         bridge.start(std::vector<draft_id>{});
     }
     [[nodiscard]] bridge_type make(bool looks_up) {
-        std::optional<speaking_lookup<prompt_lookup, words_type>> lookup;
+        std::optional<lookup_with<prompt_lookup, words_type, lookup_turns>> lookup;
         if (looks_up)
-            lookup.emplace(speaking_lookup<prompt_lookup, words_type>{
+            lookup.emplace(lookup_with<prompt_lookup, words_type, lookup_turns>{
                 {prompt_lookup(1024), words, 6}, lookup_turns(table, costs, costs)});
         return {make_identity_bridge(5, 5, 64, 3), std::move(lookup), 3};
     }
@@ -114,7 +114,7 @@ TEST_CASE("lookup beside: a bridge that learns of rows is told of them") {
     successor_table table(5);
     using source_type = any_source<philox_coin>;
     session text(lookup_or_draft<source_type, prompt_lookup, words_type>(
-                     source_type(recycled_bridge(table)), {}, 3),
+                     source_type(recycled_source(table)), {}, 3),
                  exact_match{}, session_settings{.capacity = 16});
     text.start(f.tokens("a"));
     const length_rule stop(fixed_length{3});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::min
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -10,22 +11,23 @@
 #include <specdec/bridge/tree/tree_buffers.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/tree/tree_drafting.hpp>
-#include <specdec/draft/recycled/successor_table.hpp>
+#include <specdec/draft/counted/successor_table.hpp>
+#include <specdec/source/recycling.hpp>
 
 namespace specdec {
 
 /// Token recycling as a tree: the children of a node are the likeliest successors of its token
 /// (successor_table), each proposed for certain, as many as the shape says. Nothing is drawn, so
 /// any shape may choose among them, and it is lossless with every rule of trees. It needs no
-/// drafter, and learns as recycled_bridge. Models what a session of trees takes of a bridge.
+/// drafter, and learns as recycled_source. Models what a session of trees takes of a bridge.
 /// Allocates at construction only.
-class recycled_tree_bridge : public recycling {
+class recycled_tree_source : public recycling {
 public:
     using law_type = one_hot_law<target_id>;
     static constexpr bridge_traits traits = recycling::traits | bridge_traits{.drafts_trees = true};
 
     /// Errors: specdec::error for settings out of range.
-    recycled_tree_bridge(successor_table& table, tree_settings settings)
+    recycled_tree_source(successor_table& table, tree_settings settings)
         : recycling(table, (validate(settings), settings.max_nodes + 1)),
           settings_(likeliest_of(settings)), made_(settings_) {
         shares_.reserve(settings_.drafted());
@@ -42,8 +44,8 @@ public:
                                                     const tree_request& request) {
         made_.clear();
         shares_.clear();
-        const std::size_t most = smaller(request.max_nodes, settings_.max_nodes);
-        const std::size_t deepest = smaller(request.path.max_proposals, settings_.max_depth);
+        const std::size_t most = std::min(request.max_nodes, settings_.max_nodes);
+        const std::size_t deepest = std::min(request.path.max_proposals, settings_.max_depth);
         const std::size_t drafted = chooses_nodes(shape) ? settings_.drafted() : most;
         if (most == 0 || deepest == 0)
             return {.reason = no_draft::no_room};
@@ -69,7 +71,6 @@ public:
     }
 
 private:
-    static std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
     static tree_settings likeliest_of(tree_settings settings) {
         settings.siblings = sibling_draw::likeliest;
         return settings;

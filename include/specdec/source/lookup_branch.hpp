@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::max, std::min
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -16,17 +17,9 @@
 #include <specdec/core/tree/tree_drafting.hpp>
 #include <specdec/draft/lookup/lookup_hit_tokens.hpp>
 #include <specdec/draft/lookup/lookup_length.hpp>
-#include <specdec/draft/lookup/mixed_distribution.hpp>
-#include <specdec/draft/stop_rule.hpp>
+#include <specdec/source/lookup_beside.hpp>
 
 namespace specdec {
-
-/// What a lookup finds beside a tree, and how much of it pays.
-template <TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
-struct branching_lookup {
-    lookup_hit_tokens<Lookup, Tokenizer> found;
-    lookup_length length;
-};
 
 /// Lookup and a drafter in one round: what was found is a branch of the tree.
 ///
@@ -43,67 +36,41 @@ struct branching_lookup {
 ///
 /// Models what a session of trees takes of a bridge. Without a lookup it is the bridge. Borrows the
 /// tokenizer. Allocates as B and lookup_hit_tokens.
-template <class B, TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
-class lookup_branch {
+template <class B, TextLookup Lookup, TokenizerOf<target_id> Tokenizer, UnitNumber U = double>
+class lookup_branch : public lookup_beside<B, Lookup, Tokenizer, lookup_length, U> {
+    using base = lookup_beside<B, Lookup, Tokenizer, lookup_length, U>;
+    using base::bridge_;
+    using base::lookup_;
+
 public:
-    using law_type = mixed_distribution<typename B::law_type>;
-    using lookup_type = branching_lookup<Lookup, Tokenizer>;
-    static constexpr bridge_traits traits =
-        bridge_traits_of<B> | bridge_traits{.shares_pass = true};
+    using typename base::law_type;
+    using typename base::lookup_type;
 
     lookup_branch(B bridge, std::optional<lookup_type> lookup)
-        : bridge_(std::move(bridge)), lookup_(std::move(lookup)), settings_(bridge_.settings()) {
-        const std::size_t found = lookup_ ? lookup_->found.most() : 0;
+        : base(std::move(bridge), std::move(lookup)), settings_(bridge_.settings()) {
+        const std::size_t found = base::most_found();
         settings_.max_nodes += found;
         if (settings_.max_drafted > 0)
             settings_.max_drafted += found;
-        settings_.max_depth = settings_.max_depth > found ? settings_.max_depth : found;
+        settings_.max_depth = std::max(settings_.max_depth, found);
         tree_.reserve(settings_.max_nodes);
         proposals_.reserve(settings_.max_nodes);
     }
 
     void start(std::span<const draft_id> prefix) {
-        bridge_.start(prefix);
+        base::start(prefix);
         forget();
-        if (lookup_)
-            lookup_->found.start();
     }
     void follow(std::span<const target_id> committed) {
-        bridge_.follow(committed);
-        if (lookup_) {
-            if (lookup_->found.asked())
-                learn(committed);
-            lookup_->found.follow(committed);
-        }
+        base::follow(committed, [&](lookup_length& length, const auto& found) {
+            length.learn(found.outcome(committed));
+            length.spend(static_cast<double>(committed.size()),
+                         length.spent(tree_.size()) +
+                             length.costs().draft * static_cast<double>(levels_));
+        });
         forget();
     }
 
-    /// How many texts share the target's passes: between rounds.
-    void share_pass(std::size_t texts) {
-        specdec::share_pass(bridge_, texts);
-        if (lookup_)
-            lookup_->length.share_pass(texts);
-    }
-
-    /// The bridge beside whose trees is looked up.
-    [[nodiscard]] const B& bridge() const { return bridge_; }
-    [[nodiscard]] const auto& context() const
-        requires requires(const B& b) { b.context(); }
-    {
-        return bridge_.context();
-    }
-    [[nodiscard]] std::size_t target_size() const { return bridge_.target_size(); }
-    [[nodiscard]] std::size_t draft_size() const
-        requires requires(const B& b) { b.draft_size(); }
-    {
-        return bridge_.draft_size();
-    }
-    template <class Rows>
-    void learn_rows(std::span<const target_id> ids, const Rows& rows)
-        requires(bridge_traits_of<B>.learns_rows)
-    {
-        bridge_.learn_rows(ids, rows);
-    }
     /// With the branch.
     [[nodiscard]] const tree_settings& settings() const { return settings_; }
 
@@ -114,17 +81,15 @@ public:
         own_.path.again = request.path.again && began_; // else what was chosen holds
         if (!own_.path.again) {
             std::size_t n = 0;
-            if (lookup_ && request.path.max_proposals > 0 &&
-                lookup_->found.find(fixed_length{lookup_->found.most()}))
-                n = smaller(
-                    smaller(lookup_->length.choose(lookup_->found.steps()), request.max_nodes),
-                    request.path.max_proposals);
+            if (base::find(request.path))
+                n = std::min({lookup_->policy.choose(lookup_->found.steps()), request.max_nodes,
+                              request.path.max_proposals});
             own_ = request;
             own_.path.again = false;
             own_.max_nodes = request.max_nodes - n;
-            own_.beside = {n, n > 0 ? lookup_->length.accept(lookup_->found.steps()[0]) : 0};
+            own_.beside = {n, n > 0 ? lookup_->policy.accept(lookup_->found.steps()[0]) : 0};
             own_.path.max_proposals =
-                smaller(request.path.max_proposals, bridge_.settings().max_depth);
+                std::min(request.path.max_proposals, bridge_.settings().max_depth);
         }
         began_ = true;
         const auto draft = bridge_.propose(drafter, shape, coin, own_);
@@ -154,7 +119,6 @@ public:
     }
 
 private:
-    static std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
     [[nodiscard]] std::span<const std::size_t> own_of(std::span<const std::size_t> path) const {
         return path.first(draft_tree_view<law_type>{.drafted = drafted_}.drafted_of(path));
     }
@@ -167,39 +131,28 @@ private:
     with_branch(const draft_tree_view<typename B::law_type>& draft) {
         if (draft.tree != nullptr)
             for (drafted_ = 0; drafted_ < draft.tree->size(); ++drafted_)
-                add(draft.tree->parent(drafted_), law_type(draft.proposals[drafted_]));
+                add(draft.tree->parent(drafted_), base::drawn(draft.proposals[drafted_]));
         for (std::size_t i = 0; i < drafted_; ++i)
-            levels_ = tree_.depth(i) > levels_ ? tree_.depth(i) : levels_;
+            levels_ = std::max(levels_, tree_.depth(i));
         branch(own_.beside.positions, own_.path);
         if (tree_.empty())
             return draft_tree_view<law_type>::nothing(draft.reason);
         return {&tree_, proposals_, draft.draft_tokens, draft.nodes, no_draft::none, drafted_};
     }
-    std::size_t add(std::size_t parent, const law_type& law) {
-        unused_coin none;
-        proposals_.push_back(proposal<law_type>::draw(law, none, {}));
-        return tree_.add(parent, proposals_.back().token());
+    std::size_t add(std::size_t parent, const proposal<law_type>& x) {
+        proposals_.push_back(x);
+        return tree_.add(parent, x.token());
     }
     void branch(std::size_t n, const draft_request& request) {
         std::size_t node = tree_root;
-        for (const target_id t :
-             lookup_ ? lookup_->found.ids().first(n) : std::span<const target_id>()) {
+        for (const target_id t : base::found_ids().first(n)) {
             const std::size_t child = tree_.child(node, t);
-            node = child != tree_root ? child : add(node, law_type(t));
+            node = child != tree_root ? child : add(node, base::found(t));
             if (is_end(request.end_ids, t))
                 return;
         }
     }
-    void learn(std::span<const target_id> committed) {
-        lookup_length& length = lookup_->length;
-        length.learn(lookup_->found.outcome(committed));
-        length.spend(static_cast<double>(committed.size()),
-                     length.spent(tree_.size()) +
-                         length.costs().draft * static_cast<double>(levels_));
-    }
 
-    B bridge_;
-    std::optional<lookup_type> lookup_;
     tree_settings settings_;
     tree_request own_;   // that the bridge is asked
     bool began_ = false; // and has not answered

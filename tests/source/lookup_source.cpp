@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/draft/lookup/lookup_bridge.hpp>
+#include <specdec/source/lookup_source.hpp>
 
 #include <string>
 #include <vector>
@@ -20,10 +20,10 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace lookup_bridge_tests {
+namespace lookup_source_tests {
 
 using words_type = tiny_tokenizer<target_id>;
-using bridge_type = lookup_bridge<prompt_lookup, words_type>;
+using bridge_type = lookup_source<prompt_lookup, words_type>;
 static_assert(Bridge<bridge_type, no_drafter, fixed_length, philox_coin>);
 
 /// Letters, two tokens of several bytes, one that is no text.
@@ -185,4 +185,4 @@ TEST_CASE("lookup bridge: a session counts what was looked up") {
     CHECK(decoder.counts().draft_tokens == 0);
 }
 
-} // namespace lookup_bridge_tests
+} // namespace lookup_source_tests

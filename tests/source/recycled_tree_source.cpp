@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/draft/recycled/recycled_tree_bridge.hpp>
+#include <specdec/source/recycled_tree_source.hpp>
 
 #include <string>
 #include <vector>
@@ -40,7 +40,7 @@ struct fixture {
             table.learn(target_id{t}, {row_behind(t)});
     }
     template <class Shape>
-    auto propose(recycled_tree_bridge& bridge, const Shape& shape, std::size_t depth = 8,
+    auto propose(recycled_tree_source& bridge, const Shape& shape, std::size_t depth = 8,
                  std::size_t nodes = 16, const std::vector<target_id>& ends = {}) {
         return bridge.propose(nobody, shape, coin,
                               {{.round = 5, .max_proposals = depth, .end_ids = ends}, nodes});
@@ -58,7 +58,7 @@ std::string ids_and_parents(const token_tree<target_id>& tree) {
 
 TEST_CASE("recycled tree: successors of each node's token, as the shape wants") {
     fixture f;
-    recycled_tree_bridge bridge(f.table, {.max_nodes = 16, .max_depth = 4});
+    recycled_tree_source bridge(f.table, {.max_nodes = 16, .max_depth = 4});
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 2});
     bridge.start({});
     CHECK(f.propose(bridge, shape).reason == no_draft::nothing_found);
@@ -78,7 +78,7 @@ TEST_CASE("recycled tree: successors of each node's token, as the shape wants") 
 
 TEST_CASE("recycled tree: a shape may choose among what is certain") {
     fixture f;
-    recycled_tree_bridge bridge(f.table, {.max_nodes = 3, .max_depth = 4, .max_drafted = 12});
+    recycled_tree_source bridge(f.table, {.max_nodes = 3, .max_depth = 4, .max_drafted = 12});
     bridge.start({});
     bridge.follow(f.text);
     const eagle2_tree best{{.beam = 2, .width = 2, .depth = 4}};
@@ -93,7 +93,7 @@ TEST_CASE("recycled tree: a session gives it the rows of every node") {
     philox_coin coin(3);
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 1});
     const session_settings settings{.target = {.temperature = 0}, .capacity = 64};
-    session session(recycled_tree_bridge(table, {.max_nodes = 8, .max_depth = 4}),
+    session session(recycled_tree_source(table, {.max_nodes = 8, .max_depth = 4}),
                     tree_exact_match{}, settings);
     session.start(std::vector{target_id{0}});
     for (int i = 0; i < 8; ++i)
@@ -105,7 +105,7 @@ TEST_CASE("recycled tree: a session gives it the rows of every node") {
 
 TEST_CASE("recycled trees refuse more nodes than a tree has before they ask for their memory") {
     successor_table table(6, 2);
-    CHECK_THROWS_WITH(recycled_tree_bridge(table, {.max_nodes = std::size_t{1} << 40}),
+    CHECK_THROWS_WITH(recycled_tree_source(table, {.max_nodes = std::size_t{1} << 40}),
                       Catch::Contains("max_nodes"));
 }
 

@@ -29,8 +29,8 @@ struct lookup_limits {
 ///     t_1 .. t_m     := what was found (lookup_hit_tokens)
 ///     proposals      := t_1 .. t_n, each from the law with all its mass on it
 ///
-/// A bridge that needs no drafter (no_drafter): nothing is drawn and there are no rows, and the way
-/// from bytes to tokens is a bridge's work. The stop rule is asked before each token, as always.
+/// It needs no drafter (no_drafter): nothing is drawn, and there are no rows. The stop rule is
+/// asked before each token, as always.
 ///
 /// Lossless with every verifier: given what was committed, in this text and in those that share an
 /// index, a proposal is certain, and carries that law. An index that another text changes between
@@ -39,12 +39,12 @@ struct lookup_limits {
 ///
 /// Models Bridge with any drafter. Borrows the tokenizer. Allocates as lookup_hit_tokens.
 template <TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
-class lookup_bridge {
+class lookup_source {
 public:
     using law_type = one_hot_law<target_id>;
     static constexpr bridge_traits traits{.shares_pass = true, .shows_steps = true};
 
-    lookup_bridge(Lookup lookup, const Tokenizer& tokenizer, lookup_limits limits = {})
+    lookup_source(Lookup lookup, const Tokenizer& tokenizer, lookup_limits limits = {})
         : found_(std::move(lookup), tokenizer, limits.max_draft), limits_(std::move(limits)) {
         proposals_.reserve(limits_.max_draft);
     }

@@ -1,0 +1,2 @@
+#pragma once
+#include <specdec/bridge/other_vocabulary.hpp>
