@@ -5,7 +5,7 @@
     scripts/papers/heterogeneous.py            writes docs/papers/data/heterogeneous.json and docs/papers/heterogeneous.md
     scripts/papers/heterogeneous.py --quick    a minute, in build/papers
 """
-from study import MODELS, PROMPTS, SMOLLM2, Paper, cell, listed, main, milliseconds, number, percent, table
+from study import GEMMA, MODELS, PROMPTS, SMOLLM2, Paper, cell, listed, main, milliseconds, number, percent, table
 
 RULES = {"union": "1, union", "slem": "2, SLEM", "slrs": "3, SLRS", "tli": "4, TLI", "identity": "5, one vocabulary"}
 RATES = {"union": "sum over T and D of min(p, q)", "slem": "sum over T of p psi", "slrs": "sum over T of min(p, psi)",
@@ -19,6 +19,10 @@ PAIRS = {
                 PROMPTS / "smollm2.txt", 6, 1000),
     "foreign": ("SmolLM2, a drafter made for another target", CHAT, "slem,tli", MODELS / "docs-drafter", SMOLLM2,
                 PROMPTS / "smollm2.txt", 4, 0),
+    "gemma": ("Gemma 3 270M, the drafter made for SmolLM2", ("--target", GEMMA, "--drafter", MODELS / "smollm2-drafter"), "slem,tli",
+              MODELS / "smollm2-drafter", GEMMA, PROMPTS / "smollm2.txt", 4, 500),
+    "gemma-smollm2": ("Gemma 3 270M, SmolLM2", ("--target", GEMMA, "--drafter", SMOLLM2), "slem,tli", SMOLLM2, GEMMA, PROMPTS / "smollm2.txt", 4, 0),
+    "smollm2-gemma": ("SmolLM2, Gemma 3 270M", ("--target", SMOLLM2, "--drafter", GEMMA), "slem,tli", GEMMA, SMOLLM2, PROMPTS / "smollm2.txt", 4, 0),
     "homogeneous": ("SmolLM2, EAGLE-style drafter", ("--models", "smollm2-features"), "identity", None, SMOLLM2,
                     PROMPTS / "smollm2.txt", 6, 1000),
 }
@@ -213,7 +217,7 @@ PAPER = Paper(
           "Vocabularies*: the paper's tables, on the models in this repository and SmolLM2. The rules have pages of their own: "
           "[union](../rules/union.md), [SLEM](../rules/slem.md), [SLRS](../rules/slrs.md), [TLI](../rules/tli.md).",
     files=("models/docs-target/model.safetensors", "models/docs-drafter/model.safetensors", "models/smollm2-drafter/model.safetensors",
-           "models/smollm2-features/model.safetensors", "models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf", "models/prompts/docs.txt",
+           "models/smollm2-features/model.safetensors", "models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf", "models/fetched/gemma-3-270m.Q4_K_M.gguf", "models/prompts/docs.txt",
            "models/prompts/smollm2.txt"))
 
 if __name__ == "__main__":

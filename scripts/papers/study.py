@@ -27,6 +27,7 @@ import pages  # noqa: E402
 MODELS = ROOT / "models"
 PROMPTS = MODELS / "prompts"
 SMOLLM2 = MODELS / "fetched/SmolLM2-135M-Instruct.Q4_1.gguf"
+GEMMA = MODELS / "fetched/gemma-3-270m.Q4_K_M.gguf"
 WIDTH = 30  # of the progress bar
 
 
@@ -273,8 +274,10 @@ def main(paper):
     if a.page or a.check:
         data = json.loads(data_file(paper, a).read_text())
         return pages.write_or_check(page_file(paper, a), page(paper, data), "results", a.check)
-    if not a.quick and not SMOLLM2.is_file():
-        raise SystemExit(f"{SMOLLM2.relative_to(ROOT)}: expected SmolLM2's weights; run: python3 models/fetch_smollm2.py")
+    for file, script in (SMOLLM2, "fetch_smollm2.py"), (GEMMA, "fetch_gemma3.py"):
+        name = file.relative_to(ROOT).as_posix()
+        if not a.quick and name in paper.files and not file.is_file():
+            raise SystemExit(f"{name}: expected a model's weights; run: python3 models/{script}")
     load = os.getloadavg()[0]
     begin = time.monotonic()
     cells = run(paper, a)
