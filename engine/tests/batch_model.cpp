@@ -51,6 +51,32 @@ TEST_CASE("several sequences keep the engine contract, bit for bit") {
     CHECK(report.greatest_difference == 0);
 }
 
+TEST_CASE("a copied prefix has the bits of one that was fed, in any numbers of the cache") {
+    const toy::temporary_folder folder;
+    const auto path = folder.write("m.gguf", toy::checkpoint().gguf());
+    for (const precision format : {precision::f32, precision::bf16, precision::q8})
+        for (const cache_type cache : {cache_type::f32, cache_type::bf16, cache_type::q8})
+            for (const std::size_t n : {1U, 31U, 32U, 45U}) {
+                CAPTURE(name(format), name(cache), n);
+                const load_options options{
+                    .number_format = format,
+                    .context = {.threads = 1, .capacity = 64, .sequences = 2, .cache = cache}};
+                batch_model<target_id> copied(load_transformer(path, options)),
+                    fed(load_transformer(path, options));
+                const auto text = some_ids(46, 0), other = some_ids(40, 3), rest = some_ids(5, 5);
+                copied.append(0, text);
+                copied.append(1, other); // is forgotten
+                REQUIRE(copied.copy_prefix(1, 0, n));
+                CHECK(copied.size(0) == 46);
+                CHECK(copied.size(1) == n);
+                fed.append(0, text);
+                fed.append(1, std::span(text).first(n));
+                const std::vector<sequence_tokens<target_id>> parts{{1, rest}, {0, rest}};
+                const logits_rows<target_id> expected = fed.score(parts);
+                check_same_bits(copied.score(parts), 0, expected);
+            }
+}
+
 TEST_CASE("a sequence's rows are bit for bit those it gets alone") {
     const toy::temporary_folder folder;
     const auto path = folder.write("m.gguf", toy::checkpoint().gguf());

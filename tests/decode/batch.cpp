@@ -434,6 +434,100 @@ TEST_CASE("a text that joins is told its sequence, and how much of it is there")
     CHECK(alone.join(*last->run).reused == 0);
 }
 
+namespace {
+
+/// A target that copies prefixes, unless it is told that it cannot.
+struct copying : telling {
+    using telling::telling;
+    static constexpr model_traits traits{.copies_prefix = true};
+    std::size_t copied = 0;
+    bool can = true;
+    bool copy_prefix(std::size_t to, std::size_t from, std::size_t n) {
+        if (!can)
+            return false;
+        const auto all = held(from);
+        const std::vector<target_id> ids(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+        models[to].truncate(0);
+        models[to].append(ids);
+        copied += n;
+        return true;
+    }
+};
+
+} // namespace
+
+TEST_CASE("a text takes its beginning from no sequence of another key") {
+    struct keyed : copying {
+        using copying::copying;
+        std::vector<context_key> keys = std::vector<context_key>(3, 0);
+        [[nodiscard]] context_key key(std::size_t s) const { return keys[s]; }
+        void set_key(std::size_t s, context_key to) {
+            if (keys[s] != to)
+                truncate(s, 0);
+            keys[s] = to;
+        }
+    };
+    using one = text<words_tli, token_rejection>;
+    struct keyed_run : one::run_type {
+        using run_type = one::run_type;
+        using run_type::run_type;
+        context_key own = 0;
+        [[nodiscard]] context_key key() const { return own; }
+    };
+    const toy_world world;
+    keyed target(3, world.target_model());
+    batch<keyed, keyed_run> side_by_side(target);
+    std::vector<std::unique_ptr<one>> all;
+    std::deque<keyed_run> runs;
+    const auto join = [&](context_key key) {
+        one& x = *all.emplace_back(
+            std::make_unique<one>(world, world.two.tli(4, world.capacity), token_rejection{}, 0));
+        runs.emplace_back(x.decoder, x.drafter, x.stop, x.coin, world.two.target, x.limits,
+                          x.reader);
+        runs.back().own = key;
+        return side_by_side.join(runs.back()).reused;
+    };
+    CHECK(join(7) == 0);
+    REQUIRE(side_by_side.round());
+    CHECK(join(9) == 0);
+    CHECK(target.copied == 0);
+    CHECK(join(7) > 0);
+}
+
+TEST_CASE("a text takes its beginning from a sequence that another one uses") {
+    const toy_world world;
+    using one = text<words_tli, token_rejection>;
+    for (const bool can : {true, false}) {
+        copying target(3, world.target_model());
+        target.can = can;
+        batch<copying, one::run_type> side_by_side(target);
+        std::vector<std::unique_ptr<one>> all;
+        const auto join = [&](std::size_t i, left_context left) {
+            all.push_back(std::make_unique<one>(world, world.two.tli(4, world.capacity),
+                                                token_rejection{}, i));
+            return side_by_side.join(*all.back()->run, left);
+        };
+        CHECK(join(0, left_context::reused).reused == 0);
+        REQUIRE(side_by_side.round()); // the first one's prompt is there
+        const std::size_t prompt = all[0]->decoder.tokens().size();
+        REQUIRE(target.copied == 0);
+        const joined_sequence second = join(0, left_context::reused);
+        CHECK(second.sequence != 0);
+        CHECK((second.reused > 0) == can);
+        CHECK(target.copied <= prompt);
+        CHECK((target.copied > 0) == can);
+        const std::size_t before = target.copied;
+        CHECK(join(0, left_context::dropped).reused == 0);
+        CHECK(target.copied == before);
+        while (side_by_side.round()) {
+        }
+        one alone(world, world.two.tli(4, world.capacity), token_rejection{}, 0);
+        alone.run_alone(world);
+        for (const auto& x : all)
+            CHECK(tokens_of(*x) == tokens_of(alone));
+    }
+}
+
 TEST_CASE("a long prompt is fed in pieces, while the others go on") {
     const toy_world world;
     using one = text<words_tli, token_rejection>;

@@ -208,6 +208,38 @@ struct reporting : adapted {
     [[nodiscard]] context_key key(std::size_t s) const { return size(s) > 0 ? made[s] : adapter; }
 };
 
+/// One that computes with the adapter of a text's key, as it is told.
+struct switching : reporting {
+    void set_key(std::size_t s, context_key to) {
+        if (to != adapter)
+            truncate(s, 0);
+        adapter = to;
+    }
+};
+
+TEST_CASE("contexts: a model that takes keys computes with the adapter of each request") {
+    const auto prompt = prompt_of(40, 0);
+    const decode_settings s = limited(rule::slem, 0, 12);
+    const auto texts_of = [&](auto make, bool told) {
+        course x;
+        auto target = make(x.target);
+        speculation pair({.models = target, .tokenizer = x.words.target, .ends = {toy_pair::end}},
+                         x.draft_side());
+        std::vector<std::string> texts;
+        for (const context_key key : {1U, 2U, 1U, 0U}) {
+            if (told)
+                target.adapter = key;
+            const text_request request{.prompt = prompt, .key = key};
+            fed counts;
+            texts.push_back(x.run(pair, {&request, 1}, s, counts)[0].text);
+        }
+        return texts;
+    };
+    const auto by_hand = texts_of([](auto& m) { return adapted{m}; }, true);
+    CHECK(by_hand[0] != by_hand[1]);
+    CHECK(texts_of([](auto& m) { return switching{{{m}}}; }, false) == by_hand);
+}
+
 TEST_CASE("contexts: a text of another key takes none over") {
     const auto prompt = prompt_of(40, 0);
     const decode_settings s = limited(rule::slem, 0, 12);

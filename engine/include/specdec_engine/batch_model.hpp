@@ -31,7 +31,7 @@ public:
     [[nodiscard]] std::size_t size(std::size_t sequence) const { return engine_.size(sequence); }
     [[nodiscard]] std::size_t capacity() const { return engine_.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return engine_.vocabulary_size(); }
-    static constexpr model_traits traits{.trained_context = true};
+    static constexpr model_traits traits{.trained_context = true, .copies_prefix = true};
     [[nodiscard]] std::size_t trained_context() const { return engine_.config().trained_context; }
 
     void append(std::size_t sequence, std::span<const Id> ids) {
@@ -68,12 +68,27 @@ public:
     }
     void truncate(std::size_t sequence, std::size_t n) { engine_.truncate(n, sequence); }
 
+    [[nodiscard]] bool copy_prefix(std::size_t to, std::size_t from, std::size_t n) {
+        if (feature_width() > 0) // whose features are of what was fed
+            return false;
+        engine_.copy_prefix(to, from, n);
+        return true;
+    }
+
     /// See transformer::use: between the rounds of all sequences, which are then empty.
     template <PanelValue Value>
     void use(std::shared_ptr<const model_weights<Value>> weights) {
         engine_.use(std::move(weights));
     }
-    [[nodiscard]] law_version version() const { return engine_.version(); }
+    /// See transformer: which adapters a sequence computes with (specdec::TakesKeys).
+    void set_adapters(context_key key, std::shared_ptr<const model_adapters> adapters) {
+        engine_.set_adapters(key, std::move(adapters));
+    }
+    void set_key(std::size_t sequence, context_key key) { engine_.set_key(key, sequence); }
+    [[nodiscard]] context_key key(std::size_t sequence) const { return engine_.key(sequence); }
+    [[nodiscard]] law_version version(std::size_t sequence = 0) const {
+        return engine_.version(sequence);
+    }
 
     [[nodiscard]] const transformer& engine() const { return engine_; }
 

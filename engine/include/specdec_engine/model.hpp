@@ -86,6 +86,13 @@ public:
         nodes_.clear();
     }
 
+    /// See transformer: which adapters the context is computed with (specdec::TakesKey).
+    void set_key(context_key key) {
+        if (key != engine_.key())
+            truncate(0);
+        engine_.set_key(key);
+    }
+    [[nodiscard]] context_key key() const { return engine_.key(); }
     [[nodiscard]] law_version version() const { return engine_.version(); }
     [[nodiscard]] transformer& engine() { return engine_; }
     [[nodiscard]] const transformer& engine() const { return engine_; }

@@ -82,6 +82,10 @@ struct model_traits {
     bool trained_context = false; ///< see trained_context()
     bool request_row = false;     ///< of a drafter: see ask_for_row
     bool room_for_nodes = false;  ///< of a drafter: see TreeDrafter
+    /// m.copy_prefix(to, from, n), of a model of several sequences: `to` then holds the first n
+    /// tokens of `from` and nothing else, as if it had been fed them. False: it cannot, and nothing
+    /// has changed. Precondition: to != from, n <= size(from), both have one key.
+    bool copies_prefix = false;
 
     template <class M>
     static consteval model_traits found() {
@@ -93,6 +97,7 @@ struct model_traits {
         t.trained_context = requires(M& m) { m.trained_context(); };
         t.request_row = requires(M& m) { m.request_row(); };
         t.room_for_nodes = requires(M& m) { m.room_for_nodes(); };
+        t.copies_prefix = requires(M& m, std::size_t n) { m.copy_prefix(n, n, n); };
         return t;
     }
     bool operator==(const model_traits&) const = default;

@@ -105,11 +105,12 @@ public:
     /// reader did. Null if nothing was thrown, or by what all texts share: none has left then.
     [[nodiscard]] Run* thrower() const { return thrower_; }
 
-    /// The text takes a free sequence of the target; its prompt, as far as that does not hold it,
-    /// is fed in the next round. One that has left may join again and goes on where it stood.
+    /// The text takes a free sequence of the target. What that does not hold of the prompt is
+    /// copied from another sequence that does, if the target can (model_traits::copies_prefix); the
+    /// rest is fed in the next round. One that has left may join again and goes on where it stood.
     /// Returns that sequence, and how much of the text it holds. Complexity: linear in the text for
-    /// each free sequence. Throws specdec::error without room(), and for a text that is there
-    /// already.
+    /// each sequence, and a copy. Throws specdec::error without room(), and for a text that is
+    /// there already.
     joined_sequence join(Run& run, left_context left = left_context::reused) {
         if (!room() || holds(run))
             fail("batch", "join",
@@ -121,6 +122,9 @@ public:
             target_.truncate(sequence, 0);
         if constexpr (keyed)
             target_.set_key(sequence, run.key());
+        if constexpr (copies)
+            if (left == left_context::reused)
+                copy_beginning(run, sequence);
         run.target_lost(); // it will see what is held
         seats_[sequence] = {.run = &run};
         ++texts_;
@@ -159,6 +163,7 @@ public:
 private:
     static constexpr bool tells = TellsHeldBatch<Target, target_id>;
     static constexpr bool keyed = TakesKeys<Target> && ReportsKey<Run>;
+    static constexpr bool copies = tells && traits_of<model_traits, Target>.copies_prefix;
 
     struct seat {
         Run* run = nullptr;
@@ -174,17 +179,11 @@ private:
     /// The free sequence for a text; the first one where the target does not tell what they hold.
     [[nodiscard]] std::size_t sequence_for(const Run& run) const {
         const std::span<const target_id> tokens = run.tokens();
-        const auto same_key = [&]([[maybe_unused]] std::size_t s) {
-            if constexpr (keyed)
-                return target_.key(s) == run.key();
-            else
-                return true;
-        };
         return best_sequence(
             seats_.size(), [&](std::size_t s) { return seats_[s].run == nullptr; },
             [&]([[maybe_unused]] std::size_t s) {
                 if constexpr (tells)
-                    return cost_of_reuse<target_id>(target_.held(s), tokens, same_key(s));
+                    return cost_of_reuse<target_id>(target_.held(s), tokens, has_key(s, run));
                 else
                     return 0.0;
             },
@@ -203,6 +202,25 @@ private:
             return common_prefix<target_id>(target_.held(sequence), run.tokens());
         else
             return 0;
+    }
+
+    [[nodiscard]] bool has_key([[maybe_unused]] std::size_t s,
+                               [[maybe_unused]] const Run& run) const {
+        if constexpr (keyed)
+            return target_.key(s) == run.key();
+        else
+            return true;
+    }
+    /// Copies the text's beginning from the sequence that holds most of it, another text's perhaps.
+    void copy_beginning(const Run& run, std::size_t sequence) {
+        std::size_t most = held_of(run, sequence), from = sequence;
+        for (std::size_t s = 0; s < seats_.size(); ++s)
+            if (s != sequence && has_key(s, run) && held_of(run, s) > most) {
+                most = held_of(run, s);
+                from = s;
+            }
+        if (from != sequence)
+            (void)target_.copy_prefix(sequence, from, most); // else it is fed
     }
 
     /// Feeds prompts of texts that have joined, as much as a round may, first come, first served.

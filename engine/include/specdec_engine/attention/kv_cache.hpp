@@ -12,6 +12,16 @@
 
 namespace specdec::engine {
 
+/// The first `length` numbers of each of the first `rows` of every head, [layers, heads, rows,
+/// length], as another block has them.
+template <class Block>
+void copy_rows(const Block& from, std::size_t rows, std::size_t length, Block& to) {
+    for (std::size_t layer = 0; layer < from.shape(0); ++layer)
+        for (std::size_t head = 0; head < from.shape(1); ++head)
+            for (std::size_t row = 0; row < rows; ++row)
+                std::copy_n(&from(layer, head, row, 0), length, &to(layer, head, row, 0));
+}
+
 /// Queries that a cache is read for together, at most.
 inline constexpr std::size_t attention_queries = 48;
 
@@ -113,6 +123,11 @@ public:
             for (std::size_t d = 0; d < here; ++d)
                 to_value[panel_index<Value>(d, position)] = kept(value[first + d]);
         }
+    }
+    /// The first n positions become another cache's, of the same shapes.
+    void copy_prefix(const kv_cache& from, std::size_t n) {
+        copy_rows(from.keys_, round_up(n, panel_rows) / panel_rows, keys_.shape(3), keys_);
+        copy_rows(from.values_, value_panels(), value_length(n) * panel_rows, values_);
     }
     /// Clears the values behind position n up to a whole length: attention multiplies them by zero,
     /// and they must not be infinities left by truncated tokens.

@@ -197,6 +197,14 @@ public:
         }
     }
     /// See kv_cache.
+    void copy_prefix(const q8_cache& from, std::size_t n) {
+        const std::size_t panels = round_up(n, panel_rows) / panel_rows, length = value_length(n);
+        copy_rows(from.keys_, panels, keys_.shape(3), keys_);
+        copy_rows(from.key_scales_, panels, key_scales_.shape(3), key_scales_);
+        copy_rows(from.values_, value_panels(), length * panel_rows, values_);
+        copy_rows(from.value_scales_, value_panels(), length, value_scales_);
+    }
+    /// See kv_cache.
     void clear_behind(std::size_t layer, std::size_t head, std::size_t n) {
         for (std::size_t b = 0; b < value_panels(); ++b)
             std::fill_n(&value_scales_(layer, head, b, 0) + n, value_length(n) - n, 0.0F);

@@ -61,6 +61,10 @@ public:
     void keep(std::size_t sequence, std::size_t node, std::size_t position) {
         nodes_[sequence].lay(node, caches_[sequence], position);
     }
+    /// The first n positions of a sequence become those of another one.
+    void copy_prefix(std::size_t to, std::size_t from, std::size_t n) {
+        caches_[to].copy_prefix(caches_[from], n);
+    }
     /// The path that leads to a node, behind its context, in one head.
     void lay(const token_place& at, std::size_t layer, std::size_t head, path_layer& paths) {
         paths.lay(nodes_[at.sequence], at.tree->parents, at.node, at.position, at.context(), layer,

@@ -13,6 +13,7 @@
 #include <specdec_engine/kernel/elementwise.hpp>
 #include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/activations.hpp>
+#include <specdec_engine/transformer/adapters.hpp>
 #include <specdec_engine/transformer/batch.hpp>
 #include <specdec_engine/transformer/cached_attention.hpp>
 #include <specdec_engine/transformer/inputs.hpp>
@@ -74,6 +75,15 @@ public:
             std::fill_n(residual(c).end(), a_.dimension_stride - config_.dimension, 0.0F);
     }
 
+    /// Room for adapters of that rank (the largest of a packed matrix). Allocates.
+    void reserve_adapters(std::size_t rank) { adapted_.reserve(chunk, rank); }
+    /// Before a block: of(c), the adapters in it of position c of n, or null. Until end_adapters().
+    template <class Of>
+    void begin_adapters(std::size_t n, const Of& of) {
+        adapted_.begin(n, of);
+    }
+    void end_adapters() { adapted_.end(); }
+
     /// Puts up to `chunk` tokens into a block's cache and adds the block to their residuals.
     /// `given`: what attention reads instead of the residual, normed. `whole`: false where nobody
     /// reads what the block adds. Precondition: a sequence's tokens stand together, in order; all
@@ -85,6 +95,10 @@ public:
     /// The caches of a sequence go on with this node of its tree, at this position.
     void keep(std::size_t sequence, std::size_t node, std::size_t position) {
         std::visit([&](auto& a) { a.keep(sequence, node, position); }, attention_);
+    }
+    /// The first n positions of a sequence become those of another one.
+    void copy_prefix(std::size_t to, std::size_t from, std::size_t n) {
+        std::visit([&](auto& a) { a.copy_prefix(to, from, n); }, attention_);
     }
 
     /// out[c * stride ..] = W x of position c, panels of 32 rows whole: x(share) gives the input.
@@ -139,9 +153,40 @@ private:
         share_out(w.panels(), n * w.panel_bytes(0).size(), work);
     }
 
+    /// A x of the positions that have adapters of this matrix, whose inputs are the residual,
+    /// normed.
+    void reduce_normed(low_rank block_adapters::*adapters, const aligned_vector<float>& weight,
+                       std::size_t n) {
+        if (!adapted_.any(adapters, n))
+            return;
+        share_out(n, config_.dimension * low_rank::lanes * sizeof(float), [&](pool_share s) {
+            stored* const line = a_.of_member[s.member].line.data();
+            for (std::size_t c = s.begin; c < s.end; ++c)
+                if (adapted_.has(adapters, c)) {
+                    inputs_.functions().rms_norm(&a_.residual[c * a_.dimension_stride],
+                                                 weight.data(), config_.dimension,
+                                                 config_.rms_epsilon, line);
+                    adapted_.reduce(adapters, c, std::span<const stored>(line, config_.dimension));
+                }
+        });
+    }
+    /// The same of columns that are given.
+    void reduce(low_rank block_adapters::*adapters, stored_columns<Format> given, std::size_t n) {
+        if (!adapted_.any(adapters, n))
+            return;
+        share_out(n, given.length * low_rank::lanes * sizeof(float), [&](pool_share s) {
+            for (std::size_t c = s.begin; c < s.end; ++c)
+                if (adapted_.has(adapters, c))
+                    adapted_.reduce(adapters, c,
+                                    std::span(given.data + c * given.stride, given.length));
+        });
+    }
+
     void project_qkv(const block_weights<Format>& block, std::size_t n,
                      stored_columns<Format> given) {
         const float* bias = block.qkv_bias.empty() ? nullptr : block.qkv_bias.data();
+        if (given.data == nullptr)
+            reduce_normed(&block_adapters::qkv, block.attention_norm, n);
         share_out(block.qkv, n, [&](pool_share s) {
             const input_columns<Format> x =
                 given.data != nullptr ? inputs(s, given, n) : normed(s, block.attention_norm, n);
@@ -153,6 +198,7 @@ private:
                              out = column(y + i * panel_rows, panel_rows);
                              if (bias != nullptr)
                                  out += column(bias + row, panel_rows);
+                             adapted_.add(&block_adapters::qkv, first + i, row, out.data());
                          }
                      });
         });
@@ -179,23 +225,29 @@ private:
             attention_);
     }
 
-    /// residual += W x, or += norm(W x) where there is a norm.
-    void add_product(const matrix& w, stored_columns<Format> given, std::size_t n,
+    /// residual += W x, or += norm(W x) where there is a norm. `adapters`: those of W.
+    void add_product(const matrix& w, low_rank block_adapters::*adapters,
+                     stored_columns<Format> given, std::size_t n,
                      const aligned_vector<float>& norm) {
+        reduce(adapters, given, n);
         if (!norm.empty())
-            return add_normed_product(w, given, n, norm);
+            return add_normed_product(w, adapters, given, n, norm);
         share_out(w, n, [&](pool_share s) {
             const input_columns<Format> x = inputs(s, given, n);
             multiply(kernels_, w, s, x.data, x.stride, n,
                      [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
-                         for (std::size_t i = 0; i < count; ++i)
-                             column(&a_.residual[(first + i) * a_.dimension_stride + row],
-                                    panel_rows) += column(y + i * panel_rows, panel_rows);
+                         for (std::size_t i = 0; i < count; ++i) {
+                             float* const out =
+                                 &a_.residual[(first + i) * a_.dimension_stride + row];
+                             column(out, panel_rows) += column(y + i * panel_rows, panel_rows);
+                             adapted_.add(adapters, first + i, row, out);
+                         }
                      });
         });
     }
 
-    void add_normed_product(const matrix& w, stored_columns<Format> given, std::size_t n,
+    void add_normed_product(const matrix& w, low_rank block_adapters::*adapters,
+                            stored_columns<Format> given, std::size_t n,
                             const aligned_vector<float>& norm) {
         const std::size_t stride = a_.dimension_stride;
         multiply_all(
@@ -203,6 +255,8 @@ private:
         share_out(n, 4 * stride * sizeof(float), [&](pool_share s) {
             for (std::size_t c = s.begin; c < s.end; ++c) {
                 float* const x = &a_.added[c * stride];
+                for (std::size_t row = 0; row < config_.dimension; row += panel_rows)
+                    adapted_.add(adapters, c, row, x + row);
                 norms_->rms_norm(x, norm.data(), config_.dimension, config_.rms_epsilon, x);
                 column(&a_.residual[c * stride], column_stride(config_.dimension)) +=
                     column(x, column_stride(config_.dimension));
@@ -215,12 +269,16 @@ private:
     /// weights.
     void gated_product(const block_weights<Format>& block, std::size_t n) {
         const auto gate = config_.gelu ? inputs_.functions().geglu : inputs_.functions().swiglu;
+        reduce_normed(&block_adapters::gate_up, block.ffn_norm, n);
         share_out(block.gate_up, n, [&](pool_share s) {
             const input_columns<Format> x = normed(s, block.ffn_norm, n);
             multiply(kernels_, block.gate_up, s, x.data, x.stride, n,
                      [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
-                         std::copy_n(y, count * panel_rows,
-                                     &a_.gate_up[row * n + first * panel_rows]);
+                         float* const out = &a_.gate_up[row * n + first * panel_rows];
+                         std::copy_n(y, count * panel_rows, out);
+                         for (std::size_t i = 0; i < count; ++i)
+                             adapted_.add(&block_adapters::gate_up, first + i, row,
+                                          out + i * panel_rows);
                      });
             for (std::size_t p = s.begin; p < s.end; ++p)
                 gate(&a_.gate_up[p * n * panel_rows], n, &a_.hidden[p * panel_rows / 2],
@@ -244,6 +302,7 @@ private:
     any_attention attention_;
     const column_functions<float>* norms_; ///< of what is added
     activations<Format> a_;
+    adapted_positions adapted_;
 };
 
 template <NumberFormat Format>
@@ -254,11 +313,13 @@ void transformer_blocks<Format>::run(std::size_t layer, const block_weights<Form
     attend(layer, block, tokens, whole);
     if (!whole)
         return;
-    add_product(block.output, {a_.attended.data(), a_.attended_stride, config_.query_size()},
-                tokens.size(), block.post_attention_norm);
+    add_product(block.output, &block_adapters::output,
+                {a_.attended.data(), a_.attended_stride, config_.query_size()}, tokens.size(),
+                block.post_attention_norm);
     gated_product(block, tokens.size());
-    add_product(block.down, {a_.hidden.data(), a_.hidden_stride, config_.hidden_dimension},
-                tokens.size(), block.post_ffn_norm);
+    add_product(block.down, &block_adapters::down,
+                {a_.hidden.data(), a_.hidden_stride, config_.hidden_dimension}, tokens.size(),
+                block.post_ffn_norm);
 }
 
 template <NumberFormat Format>

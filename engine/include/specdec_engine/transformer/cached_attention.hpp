@@ -45,6 +45,10 @@ public:
     void keep(std::size_t sequence, std::size_t node, std::size_t position) {
         held_.keep(sequence, node, position);
     }
+    /// The first n positions of a sequence become those of another one.
+    void copy_prefix(std::size_t to, std::size_t from, std::size_t n) {
+        held_.copy_prefix(to, from, n);
+    }
 
     /// Puts keys and values into the caches. Allocates where a tree has more nodes than any before.
     template <class Share>

@@ -32,6 +32,8 @@ public:
         SPECDEC_PRECONDITION(n <= size(sequence));
         hold(sequence, n);
     }
+    /// A sequence holds n tokens of another one, and no nodes.
+    void copied(std::size_t sequence, std::size_t n) { hold(sequence, n); }
     void clear() {
         for (std::size_t s = 0; s < sequences(); ++s)
             hold(s, 0);

@@ -7,10 +7,12 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <specdec/core/error.hpp>
 #include <specdec_engine/team/compiled_once.hpp>
 #include <specdec_engine/team/thread_pool.hpp>
+#include <specdec_engine/transformer/adapters.hpp>
 #include <specdec_engine/transformer/batch.hpp>
 #include <specdec_engine/transformer/blocks.hpp>
 #include <specdec_engine/transformer/weights.hpp>
@@ -29,7 +31,8 @@ public:
                  std::size_t capacity, std::shared_ptr<thread_pool> team, isa instructions,
                  cache_type cache)
         : weights_(std::move(weights)), instructions_(instructions),
-          blocks_(config(), sequences, capacity, std::move(team), instructions, cache) {}
+          blocks_(config(), sequences, capacity, std::move(team), instructions, cache),
+          adapters_(sequences) {}
 
     [[nodiscard]] const model_weights<Format>& weights() const { return *weights_; }
     [[nodiscard]] std::shared_ptr<const model_weights<Format>> shared_weights() const {
@@ -46,6 +49,29 @@ public:
                           "weights", "shapes");
         require_same_arithmetic(config(), weights->config, "weights");
         weights_ = std::move(weights);
+    }
+    /// What a sequence's passes add from now on, or null: nothing. What its cache holds was
+    /// computed with what was added before. Allocates. Errors: specdec::error for adapters of
+    /// another shape.
+    void adapt(std::size_t sequence, std::shared_ptr<const model_adapters> adapters) {
+        require_fits(adapters.get());
+        if (adapters != nullptr)
+            blocks_.reserve_adapters(adapters->rank());
+        adapters_[sequence] = std::move(adapters);
+        adapted_ = false;
+        for (const auto& x : adapters_)
+            adapted_ = adapted_ || x != nullptr;
+        blocks_.end_adapters();
+    }
+    /// Whether a model of these weights may have them. Errors: specdec::error.
+    void require_fits(const model_adapters* adapters) const {
+        const auto shape = [](const model_config& c) {
+            return std::array{c.layers, c.dimension, c.query_size(), c.kv_size(),
+                              c.hidden_dimension};
+        };
+        require_as_before(adapters == nullptr || (adapters->blocks.size() == config().layers &&
+                                                  shape(adapters->config) == shape(config())),
+                          "adapters", "shapes");
     }
     [[nodiscard]] const auto& kernels() const { return blocks_.kernels(); }
     [[nodiscard]] isa instructions() const { return instructions_; }
@@ -64,6 +90,11 @@ public:
                            out.features.which == feature_kind::head_input;
         for (std::size_t layer = 0; layer < layers; ++layer) {
             give_residuals(layer, n, out.features);
+            if (adapted_)
+                blocks_.begin_adapters(n, [&](std::size_t c) {
+                    const model_adapters* const x = adapters_[tokens[c].sequence].get();
+                    return x != nullptr ? &x->blocks[layer] : nullptr;
+                });
             blocks_.run(layer, weights_->blocks[layer], tokens, whole || layer + 1 < layers);
         }
         if (out.features.which == feature_kind::head_input)
@@ -80,6 +111,9 @@ public:
     /// See transformer_blocks.
     void keep(std::size_t sequence, std::size_t node, std::size_t position) {
         blocks_.keep(sequence, node, position);
+    }
+    void copy_prefix(std::size_t to, std::size_t from, std::size_t n) {
+        blocks_.copy_prefix(to, from, n);
     }
 
 private:
@@ -99,6 +133,8 @@ private:
     std::shared_ptr<const model_weights<Format>> weights_;
     isa instructions_;
     transformer_blocks<Format> blocks_;
+    std::vector<std::shared_ptr<const model_adapters>> adapters_; ///< [sequences]
+    bool adapted_ = false;                                        ///< any of them is there
 };
 
 SPECDEC_ONCE(class transformer_blocks<float>);

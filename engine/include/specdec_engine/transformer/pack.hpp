@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include <specdec_engine/attention/rotary.hpp>
 #include <specdec_engine/file/checkpoint.hpp>
 #include <specdec_engine/file/quantised.hpp>
 #include <specdec_engine/team/compiled_once.hpp>
 #include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/own_types.hpp>
+#include <specdec_engine/transformer/packed_rows.hpp>
 #include <specdec_engine/transformer/weights.hpp>
 
 namespace specdec::engine {
@@ -94,14 +94,12 @@ public:
         const std::size_t d = c.dimension;
         const std::size_t q = c.query_size();
         const std::size_t kv = c.kv_size();
-        // Rows of q and k as the half-split form has them; kept small, the closures are copied.
-        const auto turned = [h = c.head_dimension, mixed = c.rotary.interleaved](std::size_t r) {
-            return mixed ? r / h * h + half_split_row(r % h, h) : r;
-        };
-        const auto key = [=](std::size_t r) { return q + turned(r); };
-        const auto value = [=](std::size_t r) { return q + kv + r; };
-        const auto gate = [](std::size_t r) { return model_weights<Format>::gate_row(r); };
-        const auto up = [](std::size_t r) { return model_weights<Format>::gate_row(r) + 16; };
+        const packed_rows rows(c);
+        const auto turned = [rows](std::size_t r) { return rows.turned(r); };
+        const auto key = [rows](std::size_t r) { return rows.key(r); };
+        const auto value = [rows](std::size_t r) { return rows.value(r); };
+        const auto gate = [](std::size_t r) { return packed_rows::gate(r); };
+        const auto up = [](std::size_t r) { return packed_rows::up(r); };
         const std::string attention = prefix + "self_attn.";
         auto* qkv = b ? &b->qkv : nullptr;
         matrix(attention + "q_proj.weight", {q, columns}, qkv, turned);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::min
+#include <algorithm> // std::min, std::ranges::find
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -12,12 +12,16 @@
 #include <string_view>
 #include <utility> // std::exchange
 #include <variant>
+#include <vector>
 
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_version.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/interop/xtensor_containers.hpp>
+#include <specdec_engine/transformer/adapters.hpp>
 #include <specdec_engine/transformer/batch.hpp>
 #include <specdec_engine/transformer/context_options.hpp>
 #include <specdec_engine/transformer/contexts.hpp>
@@ -42,7 +46,8 @@ public:
           held_(options.sequences,
                 options.capacity > 0 ? options.capacity
                                      : std::min<std::size_t>(config_.context, 4096),
-                config_.vocabulary_size) {
+                config_.vocabulary_size),
+          keys_(sequences()) {
         if (team_ == nullptr)
             team_ = std::make_shared<thread_pool>(options.threads);
         if (vocabulary_size_ == 0)
@@ -116,6 +121,15 @@ public:
     /// Forgets all but the first n tokens. Precondition: n <= size().
     void truncate(std::size_t n, std::size_t sequence = 0) { held_.truncate(sequence, n); }
 
+    /// Sequence `to` holds the first n tokens of `from` and nothing else, as if it had been fed
+    /// them. Complexity: a copy of their keys and values. Preconditions: to != from, n <=
+    /// size(from), and both have one key.
+    void copy_prefix(std::size_t to, std::size_t from, std::size_t n) {
+        SPECDEC_PRECONDITION(to != from && n <= size(from) && key(to) == key(from));
+        std::visit([&](auto& pass) { pass.copy_prefix(to, from, n); }, *pass_);
+        held_.copied(to, n);
+    }
+
     /// use(pass): the forward_pass<Format> of this context, for what shares weights and kernels.
     template <class Use>
     decltype(auto) with_pass(const Use& use) const {
@@ -137,7 +151,34 @@ public:
         held_.clear();
         ++changes_;
     }
-    [[nodiscard]] law_version version() const { return changes_; }
+
+    /// Sequences of this key compute with these adapters from now on, which the weights are shared
+    /// with: one drafter for several targets or tasks. They replace those of the key; its sequences
+    /// are then empty. Errors: specdec::error for the key 0, which has none, null, and adapters of
+    /// another shape.
+    void set_adapters(context_key key, std::shared_ptr<const model_adapters> adapters) {
+        if (key == 0)
+            throw error("adapters", "key", "expected another key than 0, which has no adapters");
+        if (adapters == nullptr)
+            throw error("adapters", "key " + std::to_string(key), "expected adapters");
+        with_pass([&](const auto& pass) { pass.require_fits(adapters.get()); });
+        const auto at = std::ranges::find(adapters_, key, &keyed_adapters::key);
+        (at != adapters_.end() ? *at : adapters_.emplace_back()) = {key, std::move(adapters)};
+        for (std::size_t s = 0; s < sequences(); ++s)
+            if (keys_[s].key == key)
+                switch_to(key, s);
+    }
+    /// The sequence computes with the adapters of this key from its next pass on, and is then
+    /// empty; no-op for the key that it has. Without any adapters a key says nothing to the model.
+    /// Errors: specdec::error for a key that has none where others have.
+    void set_key(context_key key, std::size_t sequence = 0) {
+        if (keys_[sequence].key != key)
+            switch_to(key, sequence);
+    }
+    [[nodiscard]] context_key key(std::size_t sequence = 0) const { return keys_[sequence].key; }
+    [[nodiscard]] law_version version(std::size_t sequence = 0) const {
+        return changes_ + keys_[sequence].changes;
+    }
 
     /// An empty context that shares the weights (and the threads, where options.team says so).
     [[nodiscard]] transformer another_context(const context_options& options) const {
@@ -206,6 +247,21 @@ private:
         passed_ = n;
     }
 
+    void switch_to(context_key key, std::size_t sequence) {
+        std::shared_ptr<const model_adapters> next;
+        if (key != 0 && !adapters_.empty()) {
+            const auto at = std::ranges::find(adapters_, key, &keyed_adapters::key);
+            if (at == adapters_.end())
+                throw error("adapters", "key " + std::to_string(key),
+                            "expected 0 or a key that adapters were set for");
+            next = at->adapters;
+        }
+        std::visit([&](auto& pass) { pass.adapt(sequence, std::move(next)); }, *pass_);
+        held_.truncate(sequence, 0);
+        keys_[sequence].key = key;
+        ++keys_[sequence].changes;
+    }
+
     /// Whole chunks of tokens, whichever sequences they belong to.
     template <class Format>
     void run(forward_pass<Format>& pass, std::span<const sequence_part> parts, pass_output out) {
@@ -237,6 +293,16 @@ private:
     xt::xtensor<float, 2> features_;
     std::size_t passed_ = 0;
     law_version changes_ = 0; ///< of weights
+    struct sequence_key {
+        context_key key = 0;
+        law_version changes = 0;
+    };
+    std::vector<sequence_key> keys_; ///< [sequences]
+    struct keyed_adapters {
+        context_key key = 0;
+        std::shared_ptr<const model_adapters> adapters;
+    };
+    std::vector<keyed_adapters> adapters_;
 };
 
 } // namespace specdec::engine

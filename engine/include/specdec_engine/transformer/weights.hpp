@@ -125,11 +125,6 @@ public:
                 x *= config.embedding_scale;
     }
 
-    /// Row of gate_up for the gate of a hidden unit; its up row lies 16 further.
-    [[nodiscard]] static constexpr std::size_t gate_row(std::size_t u) {
-        return u / 16 * panel_rows + u % 16;
-    }
-
     /// Bytes of matrices that a forward pass of one position reads (with the head).
     [[nodiscard]] std::size_t forward_bytes() const {
         return memory_.size() * sizeof(unit) - (config.tied ? 0 : embedding.bytes());

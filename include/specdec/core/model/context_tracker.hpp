@@ -104,8 +104,12 @@ concept ReportsKeyBatch = requires(const M& m, std::size_t s) {
     { m.key(s) } -> std::convertible_to<context_key>;
 };
 
-/// A model of several sequences that is told the key of the text that a sequence is used for, as
-/// any_batch_model is: m.set_key(s, key) empties a context of another key.
+/// A model that is told the key of the text that its context is used for: m.set_key(key) empties a
+/// context of another key, and computes with what the key stands for, an adapter, say.
+template <class M>
+concept TakesKey = ReportsKey<M> && requires(M& m, context_key key) { m.set_key(key); };
+
+/// The same of a model of several sequences: m.set_key(s, key).
 template <class M>
 concept TakesKeys =
     ReportsKeyBatch<M> && requires(M& m, std::size_t s, context_key key) { m.set_key(s, key); };

@@ -109,6 +109,11 @@ public:
     {
         return at_sequence<several>(s, [&](auto... at) { return model_->key(at...); });
     }
+    void set_key(std::size_t s, context_key key)
+        requires TakesKey<M> || TakesKeys<M>
+    {
+        at_sequence<several>(s, [&](auto... at) { model_->set_key(at..., key); });
+    }
     void append(std::size_t s, std::span<const Id> ids) {
         at_sequence<several>(s, [&](auto... at) { model_->append(at..., ids); });
     }
@@ -184,6 +189,11 @@ class lifted_model : public wrapped_model<lifted_model<Id, M>, Id, M> {
 
 public:
     static constexpr bool wraps_trees = base::trees;
+    static constexpr model_traits traits = [] {
+        model_traits t = base::traits;
+        t.copies_prefix = traits_of<model_traits, M>.copies_prefix;
+        return t;
+    }();
     explicit lifted_model(M& model) : base(model) {}
     using base::score;
     [[nodiscard]] auto score(std::span<const sequence_tokens<Id>> parts) {
@@ -199,6 +209,11 @@ public:
         requires base::trees
     {
         this->keep_in_model(s, nodes);
+    }
+    [[nodiscard]] bool copy_prefix(std::size_t to, std::size_t from, std::size_t n)
+        requires(traits_of<model_traits, M>.copies_prefix)
+    {
+        return this->wrapped().copy_prefix(to, from, n);
     }
 };
 

@@ -37,7 +37,11 @@ namespace specdec {
 template <class Id>
 class any_batch_model {
 public:
-    static constexpr model_traits traits = all_model_traits;
+    static constexpr model_traits traits = [] {
+        model_traits t = all_model_traits;
+        t.copies_prefix = true;
+        return t;
+    }();
     template <class Model>
         requires(!std::same_as<std::remove_cvref_t<Model>, any_batch_model> &&
                  std::is_class_v<std::remove_cvref_t<Model>>)
@@ -63,11 +67,25 @@ public:
         return told ? *told : contexts_.key(s);
     }
     /// Sequence s is used for a text of this key from now on. What it holds of another one is
-    /// dropped; a model that reports keys then has to compute with this one.
+    /// dropped. A model that takes keys is told; one that only reports them has to compute with
+    /// this one.
     void set_key(std::size_t s, context_key to) {
         if (key(s) != to)
             truncate(s, 0);
+        held_->set_key(s, to);
         contexts_.set_key(s, to);
+    }
+    /// See model_traits. False for a model without it, and where the tokens are not known.
+    [[nodiscard]] bool copy_prefix(std::size_t to, std::size_t from, std::size_t n) {
+        contexts_.meet(from, size(from));
+        contexts_.meet(to, size(to));
+        const std::span<const Id> all = held(from);
+        if (all.size() < n || !held_->copy_prefix(to, from, n))
+            return false;
+        const std::vector<Id> ids(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+        contexts_.truncated(to, 0);
+        contexts_.fed(to, ids);
+        return true;
     }
     /// Greater for a sequence that was used later, through here.
     [[nodiscard]] std::uint64_t last_used(std::size_t s) const { return contexts_.last_used(s); }
@@ -149,6 +167,8 @@ private:
         virtual void begin_draft_round(std::size_t s, std::size_t n) = 0;
         virtual std::optional<held_tokens<Id>> held(std::size_t s) const = 0;
         virtual std::optional<context_key> key(std::size_t s) const = 0;
+        virtual void set_key(std::size_t s, context_key to) = 0;
+        virtual bool copy_prefix(std::size_t to, std::size_t from, std::size_t n) = 0;
         virtual bool learns_from_texts() const = 0;
         virtual void forget_learnt() = 0;
         virtual bool reads_features() const = 0;
@@ -201,6 +221,17 @@ private:
                 return lifted.key(s);
             else
                 return std::nullopt;
+        }
+        void set_key([[maybe_unused]] std::size_t s, [[maybe_unused]] context_key to) override {
+            if constexpr (TakesKeys<lifted_model<Id, bare>>)
+                lifted.set_key(s, to);
+        }
+        bool copy_prefix([[maybe_unused]] std::size_t to, [[maybe_unused]] std::size_t from,
+                         [[maybe_unused]] std::size_t n) override {
+            if constexpr (traits_of<model_traits, bare>.copies_prefix)
+                return lifted.copy_prefix(to, from, n);
+            else
+                return false;
         }
         bool learns_from_texts() const override { return LearnsFromTexts<bare>; }
         void forget_learnt() override {

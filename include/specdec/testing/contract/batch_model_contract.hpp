@@ -61,6 +61,10 @@ public:
                    {"batch.starts_empty"}, [&] { row_order(); });
         report.run("batch.sequences_apart", "no call to change another sequence",
                    {"batch.row_order"}, [&] { sequences_apart(); });
+        if constexpr (traits_of<model_traits, std::remove_cvref_t<decltype(make_())>>.copies_prefix)
+            report.run("batch.copied_prefix",
+                       "a copied prefix to be as if it had been fed, and its source unchanged",
+                       {"batch.row_order"}, [&] { copied_prefix(); });
         report.run("batch.capacity", "room for capacity() tokens in every sequence at a time",
                    {"batch.starts_empty"}, [&] { capacity(); });
         report.run("batch.refused_pass", "a refused pass to leave all of its sequences as before",
@@ -119,6 +123,21 @@ private:
             require_rows(m, {{still, right(4, 5)}}, "after another sequence's truncate");
             require_rows(m, {{other, right(2, 4)}, {still, right(5, 6)}}, "with another one");
         }
+    }
+
+    /// Part of a sequence to one that held something else; both go on.
+    void copied_prefix() {
+        if (sequences_ < 2)
+            throw clause_left_out{"sequences() is 1"};
+        auto&& m = make_();
+        const std::size_t to = few() - 1;
+        m.append(0, right(0, 3));
+        m.append(to, wrong(0, 2));
+        if (!m.copy_prefix(to, 0, 2))
+            throw clause_left_out{"copy_prefix() copies nothing"};
+        expect_size(m, to, 2, "a copied prefix");
+        expect_size(m, 0, 3, "a copied prefix");
+        require_rows(m, {{to, right(2, 4)}, {0, right(3, 5)}}, "after a copied prefix");
     }
 
     void capacity() {
