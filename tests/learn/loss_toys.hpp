@@ -6,8 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <ostream>
 #include <random>
 #include <span>
+#include <sstream>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -20,11 +24,14 @@
 #include <specdec/sampling/law/sparse_law.hpp>
 #include <specdec/vocab/table/id_map.hpp>
 
+#include "support/holds.hpp"
+
 namespace specdec::testing {
 
 inline constexpr float forbidden = -std::numeric_limits<float>::infinity();
 
-/// A row with some forbidden tokens, never all of them.
+/// A long row with some forbidden tokens, never all of them: of tests whose rows fill several
+/// chunks, where a shrunk case would say no more.
 inline std::vector<float> toy_logits(std::size_t size, std::mt19937& random, float spread = 2) {
     std::normal_distribution<float> normal(0, spread);
     std::vector<float> row(size);
@@ -34,7 +41,7 @@ inline std::vector<float> toy_logits(std::size_t size, std::mt19937& random, flo
     return row;
 }
 
-/// Unmapped tokens on both sides, and target tokens with several draft ids.
+/// Unmapped tokens on both sides, and target tokens with several draft ids: of long rows.
 inline id_map toy_map(std::size_t draft, std::size_t target, std::mt19937& random) {
     std::vector<std::int32_t> forward(draft, -1), back(target, -1);
     for (std::size_t d = 0; d < draft; ++d) {
@@ -48,21 +55,74 @@ inline id_map toy_map(std::size_t draft, std::size_t target, std::mt19937& rando
     return {forward, back, 1, 2};
 }
 
-/// Two rows over two vocabularies, of which a shared draft token is allowed.
+/// Two rows over two vocabularies. Draft token 0 is shared, and both rows allow it.
 struct loss_toy {
-    static constexpr std::size_t draft = 14, target = 12;
+    std::vector<std::int32_t> to_target{0, 1, -1, 1};
+    std::vector<float> z{0.5F, -1, 2, 1}, target_row{1, 0, -0.5F};
+    id_map map = map_of(to_target, target_row.size());
 
-    explicit loss_toy(unsigned seed)
-        : random(seed), map(toy_map(draft, target, random)), z(toy_logits(draft, random)),
-          target_row(toy_logits(target, random)) {
-        z[0] = 0.5F; // shared in every toy_map
-        target_row[map.to_target(draft_id{0}).index()] = 1;
+    [[nodiscard]] std::size_t draft() const { return z.size(); }
+
+    /// The first draft token of a target token is the one that it becomes.
+    static id_map map_of(const std::vector<std::int32_t>& to_target, std::size_t target) {
+        std::vector<std::int32_t> back(target, -1);
+        for (std::size_t d = to_target.size(); d-- > 0;)
+            if (to_target[d] >= 0)
+                back[static_cast<std::size_t>(to_target[d])] = static_cast<std::int32_t>(d);
+        return {to_target, back, 1, 2};
     }
-
-    std::mt19937 random;
-    id_map map;
-    std::vector<float> z, target_row;
 };
+
+inline std::ostream& operator<<(std::ostream& out, const loss_toy& toy) {
+    const auto list = [&](const char* name, const auto& numbers) {
+        out << name;
+        for (const auto x : numbers)
+            out << " " << x;
+    };
+    list("draft to target", toy.to_target);
+    list("; z", toy.z);
+    list("; target's row", toy.target_row);
+    return out;
+}
+
+/// Logits on a grid, one in seven of them forbidden. They shrink to zeros.
+inline rc::Gen<std::vector<float>> logits_on_grid(std::size_t size, float grid) {
+    const auto logit = rc::gen::map(any_in(0, 27), [grid](std::size_t k) {
+        const float x = grid * static_cast<float>((k + 1) / 2);
+        return k >= 24 ? forbidden : k % 2 == 0 ? -x : x;
+    });
+    return rc::gen::container<std::vector<float>>(size, logit);
+}
+
+/// Rows of at least so many draft tokens and at most six, on grids without a common multiple: two
+/// probabilities are equal by chance only where both rows are even. They shrink to fewer tokens.
+inline rc::Gen<loss_toy> loss_toys(std::size_t least_draft = 1) {
+    const auto sizes = rc::gen::pair(any_in(least_draft, 6), any_in(1, 5));
+    return rc::gen::mapcat(sizes, [](const auto& size) {
+        const auto [draft, target] = size;
+        const auto partner = rc::gen::map(any_in(0, target), [most = target](std::size_t t) {
+            return t == most ? -1 : static_cast<std::int32_t>(t);
+        });
+        return rc::gen::map(
+            rc::gen::tuple(rc::gen::container<std::vector<std::int32_t>>(draft, partner),
+                           logits_on_grid(draft, 0.37F), logits_on_grid(target, 0.29F)),
+            [](const auto& drawn) {
+                loss_toy toy{std::get<0>(drawn), std::get<1>(drawn), std::get<2>(drawn)};
+                toy.to_target[0] = toy.to_target[0] < 0 ? 0 : toy.to_target[0];
+                toy.z[0] = toy.z[0] == forbidden ? 0.5F : toy.z[0];
+                float& partner_row = toy.target_row[static_cast<std::size_t>(toy.to_target[0])];
+                partner_row = partner_row < 0 ? -partner_row : partner_row;
+                partner_row = partner_row == -forbidden ? 1 : partner_row;
+                toy.map = loss_toy::map_of(toy.to_target, toy.target_row.size());
+                return toy;
+            });
+    });
+}
+
+/// Temperatures of a loss. They shrink to 1.
+inline rc::Gen<double> loss_temperatures() {
+    return any_of(std::vector<double>{1, 0.5, 2});
+}
 
 /// The numbers of a law.
 template <class Law>
@@ -90,11 +150,12 @@ inline long double plain_forward_kl(std::vector<double> p, const std::vector<lon
     return sum;
 }
 
-/// KL(q || p) over the tokens that q has, with p raised to a floor.
+/// KL(q || p) over the tokens that q has, with p raised to a floor and conditioned on those that
+/// `allowed` has.
 inline long double plain_reverse_kl(const std::vector<double>& p, const std::vector<long double>& q,
-                                    double floor) {
+                                    double floor, const std::vector<long double>& allowed) {
     long double mass = 0, sum = 0;
-    for (const auto [p_t, q_t] : ranges::views::zip(p, q))
+    for (const auto [p_t, q_t] : ranges::views::zip(p, allowed))
         mass += q_t > 0 ? std::max(p_t, floor) : 0;
     for (const auto [p_t, q_t] : ranges::views::zip(p, q))
         if (q_t > 0)
@@ -150,10 +211,12 @@ void for_each_target_law(const loss_toy& toy, F&& f) {
     f(sparse_law<target_id>(entries, toy.target_row.size()));
 }
 
-/// The gradient that is written, against central differences of a formula; 0 where z is -infinity,
-/// and in sum.
-inline void check_gradient(const std::function<long double(const row_of_doubles&)>& formula,
-                           const std::vector<float>& z, std::span<const float> gradient) {
+/// How a gradient that is written differs from central differences of a formula, which are 0 where
+/// z is -infinity, and in sum. Nothing where it does not. slack: what rounding explains of numbers
+/// that cancel.
+inline std::string gradient_error(const std::function<long double(const row_of_doubles&)>& formula,
+                                  const std::vector<float>& z, std::span<const float> gradient,
+                                  double slack = 1e-7) {
     constexpr double step = 1e-5;
     row_of_doubles differences, at = widened(z);
     double largest = 0, sum = 0;
@@ -170,12 +233,34 @@ inline void check_gradient(const std::function<long double(const row_of_doubles&
     }
     for (std::size_t i = 0; i < z.size(); ++i) {
         const double found = static_cast<double>(gradient[i]);
-        CAPTURE(i, found, differences[i], largest);
-        CHECK(std::abs(found - differences[i]) <= 1e-5 * largest + 1e-12);
-        CHECK((z[i] != forbidden || found == 0));
+        if (!(std::abs(found - differences[i]) <= 1e-5 * largest + slack) ||
+            (z[i] == forbidden && found != 0)) {
+            std::ostringstream out;
+            out << "derivative " << i << ": " << found << ", by differences " << differences[i];
+            return out.str();
+        }
         sum += found;
     }
-    CHECK(std::abs(sum) <= 1e-6 * largest + 1e-12);
+    return std::abs(sum) <= 1e-6 * largest + slack ? "" : "the derivatives' sum is not 0";
+}
+inline void check_gradient(const std::function<long double(const row_of_doubles&)>& formula,
+                           const std::vector<float>& z, std::span<const float> gradient) {
+    CHECK(gradient_error(formula, z, gradient) == "");
+}
+
+/// The mass that a target's law has on the tokens that q' has.
+template <class Shared>
+[[nodiscard]] double shared_mass(const std::vector<double>& p, const Shared& q) {
+    double mass = 0;
+    for (std::size_t t = 0; t < p.size(); ++t)
+        if (std::isfinite(q.log_probability(id_at<target_id>(t))))
+            mass += p[t];
+    return mass;
+}
+
+/// Two numbers that rounding alone may tell apart.
+[[nodiscard]] inline bool close(double found, long double wanted, double epsilon = 1e-9) {
+    return std::abs(static_cast<long double>(found) - wanted) <= epsilon * (1 + std::abs(wanted));
 }
 
 } // namespace specdec::testing

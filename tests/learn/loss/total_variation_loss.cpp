@@ -26,29 +26,37 @@ long double formula(const std::vector<double>& p, const row_of_doubles& z, const
 }
 
 TEST_CASE("total variation is 1 - sum min(p, q'), and its gradient the formula's") {
-    for (unsigned seed = 0; seed < 60; ++seed)
-        for (const double temperature : {0.5, 1.0, 2.0}) {
-            const loss_toy toy(seed);
-            const shared_softmax q({toy.z}, toy.map, temperature);
-            for_each_target_law(toy, [&](const auto& p) {
-                std::vector<float> dz(toy.z.size(), 77);
-                const double value = total_variation_loss(p, q, dz, 0.3);
-                const auto numbers = probabilities_of(p);
-                const auto expected = [&](const row_of_doubles& z) {
-                    return 0.3L * formula(numbers, z, toy.map, temperature);
-                };
-                CHECK(value == Approx(static_cast<double>(expected(widened(toy.z)))).margin(1e-12));
-                check_gradient(expected, toy.z, dz);
-            });
-        }
+    std::size_t smooth = 0;
+    require_holds([&] {
+        const loss_toy toy = *loss_toys();
+        const double temperature = *loss_temperatures();
+        const shared_softmax q({toy.z}, toy.map, temperature);
+        for_each_target_law(toy, [&](const auto& p) {
+            std::vector<float> dz(toy.draft(), 77);
+            const double value = total_variation_loss(p, q, dz, 0.3);
+            const auto numbers = probabilities_of(p);
+            const auto expected = [&](const row_of_doubles& z) {
+                return 0.3L * formula(numbers, z, toy.map, temperature);
+            };
+            RC_ASSERT(close(value, expected(widened(toy.z)), 1e-12));
+            for (std::size_t t = 0; t < numbers.size(); ++t)
+                if (std::abs(numbers[t] - std::exp(q.log_probability(id_at<target_id>(t)))) <
+                        1e-4 &&
+                    numbers[t] > 0)
+                    return; // equal probabilities: there is no slope
+            ++smooth;
+            RC_ASSERT(gradient_error(expected, toy.z, dz) == "");
+        });
+    });
+    CHECK(smooth > 300);
 }
 
 TEST_CASE("total variation is what token rejection rejects of TLI's proposals") {
     constexpr token_rejection rule{.thinning = {1, 1}}; // a low cap has few paths
-    for (unsigned seed = 0; seed < 30; ++seed) {
-        const loss_toy toy(seed);
+    require_holds([&] {
+        const loss_toy toy = *loss_toys();
         const auto p = make_law(logits_row<target_id>{toy.target_row}, {.top_k = 5});
-        std::vector<float> prepared(toy.z.size()), dz(toy.z.size());
+        std::vector<float> prepared(toy.draft()), dz(toy.draft());
         const tli_map map(toy.map);
         map.prepare(toy.z, prepared);
         const mapped_law proposed(make_law(logits_row<draft_id>{prepared}, {}), map);
@@ -62,8 +70,8 @@ TEST_CASE("total variation is what token rejection rejects of TLI's proposals") 
             rejected += v.accepted == 0 ? coin.probability() : 0;
         });
         const shared_softmax q({toy.z}, toy.map);
-        CHECK(total_variation_loss(p, q, dz) == Approx(rejected).margin(1e-5));
-    }
+        RC_ASSERT(close(total_variation_loss(p, q, dz), static_cast<long double>(rejected), 1e-5));
+    });
 }
 
 TEST_CASE("total variation of equal laws is 0, of disjoint ones 1") {
@@ -82,7 +90,7 @@ TEST_CASE("total variation of equal laws is 0, of disjoint ones 1") {
 }
 
 TEST_CASE("total variation refuses what does not fit") {
-    const loss_toy toy(1);
+    const loss_toy toy;
     const shared_softmax q({toy.z}, toy.map);
     std::vector<float> dz(toy.z.size());
     const std::vector<float> other(toy.target_row.size() + 1, 0);
