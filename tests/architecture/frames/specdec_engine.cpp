@@ -24,6 +24,7 @@
 #include <specdec/head/listing_model.hpp>
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/learn/acceptance/acceptance_labels.hpp>
+#include <specdec/learn/acceptance/acceptance_recorder.hpp>
 #include <specdec/learn/acceptance/learning_acceptance_head.hpp>
 #include <specdec/learn/distillation_recorder.hpp>
 #include <specdec/learn/feature_lessons.hpp>

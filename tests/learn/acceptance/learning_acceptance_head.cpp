@@ -86,6 +86,28 @@ TEST_CASE(
     CHECK(head.accept(at(1)) == after);
 }
 
+TEST_CASE("labels that are computed again come with each step: rounds leave none") {
+    head_type head({}, shape, {}, {.labels_again = true, .learner = {.rate = 0.02}});
+    teach(head, 8);
+    CHECK(head.examples().size() == 0);
+    CHECK(head.update() == 0);
+    acceptance_examples batch(8);
+    CHECK(head.step(batch) == 0);
+    const std::vector<draft_progress> first{at(0)}, second{at(1)};
+    batch.add(first, std::vector<float>{0.8F});
+    batch.add(second, std::vector<float>{0.25F});
+    const double before = head.accept(at(1)), loss = head.step(batch);
+    CHECK(head.accept(at(1)) == before); // until the round ends
+    for (int i = 0; i < 400; ++i)
+        (void)head.step(batch);
+    head.learn({});
+    CHECK(head.step(batch) < loss);
+    CHECK(head.accept(at(0)) == Approx(0.8).margin(0.02)); // the ratios, not what came of a draw
+    CHECK(head.accept(at(1)) == Approx(0.25).margin(0.02));
+    batch.clear();
+    CHECK(batch.size() == 0);
+}
+
 TEST_CASE("examples that left are not learnt, and settings are checked") {
     head_type head({}, shape, {}, {.remembered = 6});
     teach(head, 20);

@@ -43,6 +43,8 @@ public:
             add(o.steps, i, i < o.kept ? 1.0F : 0.0F);
     }
 
+    void clear() { oldest_ = size_ = 0; }
+
     [[nodiscard]] std::size_t size() const { return size_; }
     /// Since construction, those that left the ring, too.
     [[nodiscard]] std::size_t added() const { return added_; }

@@ -11,6 +11,11 @@
 
 namespace specdec {
 
+/// The acceptance ratio min(1, p / q), for p / 0 as well: 1 where the target gives it anything.
+[[nodiscard]] inline float acceptance_ratio(double p, double q) {
+    return p < q ? static_cast<float>(p / q) : p > 0 ? 1.0F : 0.0F;
+}
+
 /// Whether proposal i is draft token i and nothing else: identity, union, TLI.
 template <class Law>
 inline constexpr bool token_for_token = false;
@@ -37,7 +42,7 @@ std::size_t acceptance_labels(const verified_round<Rows, Law>& round, const draf
             double p = 0;
             if (x.token().valid())
                 p = make_law(round.rows[i], round.sampling).probability(x.token());
-            labels[i] = p < q ? static_cast<float>(p / q) : p > 0 ? 1.0F : 0.0F;
+            labels[i] = acceptance_ratio(p, q);
         }
         return round.evaluated;
     } else {

@@ -20,6 +20,10 @@ struct acceptance_updates {
     /// `batch` of all that are remembered.
     std::size_t interleaved = 0; ///< 0: joint
     std::size_t batch = 64;
+    /// Labels are computed again by the updated drafter (acceptance_relabeller) and come with
+    /// step(), so that rounds leave no examples and update() does nothing (OmniDraft, Alg. 3 and
+    /// 4).
+    bool labels_again = false;
     acceptance_learner_settings learner{};
 };
 
@@ -50,7 +54,8 @@ public:
     [[nodiscard]] double next(const draft_progress& now) const { return head_.next(now); }
     [[nodiscard]] law_version version() const { return head_.version(); }
     void learn(const draft_outcome& o) {
-        examples_.add(o);
+        if (!settings_.labels_again)
+            examples_.add(o);
         head_.learn(o);
     }
 
@@ -83,6 +88,18 @@ public:
             loss = k == 0 ? now : loss;
         }
         learnt_ = examples_.added();
+        head_.take(learner_.parameters());
+        return loss;
+    }
+
+    /// One step on all of these examples (OmniDraft, Alg. 3, line 10; Alg. 4, line 17). Returns the
+    /// mean loss before it; 0 if there are none.
+    double step(const acceptance_examples& batch) {
+        if (batch.size() == 0)
+            return 0;
+        const double loss = learner_.step(
+            batch.size(), [&](std::size_t i) -> const acceptance_example& { return batch[i]; },
+            embedding_);
         head_.take(learner_.parameters());
         return loss;
     }
