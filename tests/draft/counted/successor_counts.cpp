@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/draft/counted/successor_counts.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include <specdec/core/error.hpp>
 
+#include "support/holds.hpp"
 #include "support/ids.hpp"
 
 using namespace specdec;
@@ -58,6 +63,67 @@ TEST_CASE("what was said lately counts most, and four successors are known") {
     CHECK(weight_of(later, 7) == 1);
     CHECK(weight_of(later, 6) == Approx(0.8));
     CHECK(weight_of(later, 5) == Approx(0.64));
+}
+
+/// The same by a map of whole n-grams. Of equal weights the successor in front leaves.
+struct plain_counts {
+    using ngram = std::vector<int>;
+    std::map<ngram, std::vector<std::pair<int, double>>> behind;
+
+    static ngram last(const std::vector<int>& text, std::size_t n) {
+        return {text.end() - static_cast<std::ptrdiff_t>(n), text.end()};
+    }
+    void learn(const std::vector<int>& text, int id) {
+        for (const std::size_t n : successor_counts::orders) {
+            if (n > text.size())
+                return;
+            auto& all = behind[last(text, n)];
+            all.resize(successor_counts::width, {-1, 0});
+            auto lightest = all.begin();
+            for (auto s = all.begin(); s != all.end(); ++s) {
+                s->second *= 0.8;
+                lightest = s->second < lightest->second ? s : lightest;
+            }
+            const auto known =
+                std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.first == id; });
+            auto& its = known == all.end() ? *lightest : *known;
+            its = {id, (its.first == id ? its.second : 0) + 1};
+        }
+    }
+    /// The longest n-gram that the text ends in and that was seen; 0: none.
+    [[nodiscard]] std::size_t order(const std::vector<int>& text) const {
+        std::size_t longest = 0;
+        for (const std::size_t n : successor_counts::orders)
+            if (n <= text.size() && behind.contains(last(text, n)))
+                longest = n;
+        return longest;
+    }
+};
+
+TEST_CASE("counts of any text are those of a map of its n-grams") {
+    require_holds([] {
+        const auto text = *up_to(
+            30, rc::gen::map(any_in(0, 5), [](std::size_t t) { return static_cast<int>(t); }));
+        successor_counts counts;
+        plain_counts plain;
+        std::vector<int> before;
+        for (const int id : text) {
+            const auto ids = ids_of(before);
+            const auto seen = counts.find(ids);
+            RC_ASSERT(seen.order == plain.order(before));
+            double weight = 0;
+            if (seen.order > 0)
+                for (const auto& [d, w] : plain.behind.at(plain_counts::last(before, seen.order))) {
+                    weight += w;
+                    if (w > 0)
+                        RC_ASSERT(std::abs(static_cast<double>(weight_of(seen, d)) - w) < 1e-5);
+                }
+            RC_ASSERT(std::abs(seen.weight - weight) < 1e-5);
+            counts.learn(ids, draft_id{id});
+            plain.learn(before, id);
+            before.push_back(id);
+        }
+    });
 }
 
 TEST_CASE("an n-gram takes another one's place by and by, and is never taken for it") {
