@@ -70,17 +70,24 @@ TEST_CASE("lookahead bound: behind it the first token of a longest match stays, 
     CHECK(changes_before);
 }
 
-TEST_CASE("lookahead bound: with every byte in the drafter, the longest target token's bytes",
-          "[shared]") {
-    if (!test::has_vocabularies())
-        return;
-    const vocabulary llama2 = test::read_vocabulary("llama2");
-    const vocabulary qwen2 = test::read_vocabulary("qwen2");
+/// Of drafters that have every byte.
+void check_longest(const std::string& drafter, const std::string& of_target, std::size_t bytes) {
+    const vocabulary draft = test::read_vocabulary(drafter);
+    const vocabulary target = test::read_vocabulary(of_target);
     std::size_t longest = 0;
-    for (std::size_t t = 0; t < qwen2.size(); ++t)
-        longest = std::max(longest, qwen2.text(t).size());
-    CHECK(longest == 128);
-    CHECK(lookahead_bound(llama2, qwen2) == longest);
+    for (std::size_t t = 0; t < target.size(); ++t)
+        longest = std::max(longest, target.text(t).size());
+    CHECK(longest == bytes);
+    CHECK(lookahead_bound(draft, target) == longest);
+}
+
+TEST_CASE("lookahead bound: with every byte in the drafter, the longest target token's bytes") {
+    check_longest("stories512", "qwen2_part", 72);
+}
+
+TEST_CASE("lookahead bound of whole vocabularies", "[shared]") {
+    if (test::has_vocabularies())
+        check_longest("llama2", "qwen2", 128);
 }
 
 } // namespace lookahead_bound_tests

@@ -82,6 +82,19 @@ TEST_CASE("joins on displayed strings make false pairs and miss true ones") {
     CHECK(intersect(draft, target).shared() == 4); // a, space a, newline, e acute
 }
 
+TEST_CASE("counts of the joins of real pieces, as another program counts them") {
+    const vocabulary mistral = test::read_vocabulary("mistral_v1_part"),
+                     qwen2 = test::read_vocabulary("qwen2_part"),
+                     gpt2 = test::read_vocabulary("gpt2_part");
+    CHECK(join_on_strings(qwen2, gpt2).pairs == 3425);
+    CHECK(join_on_strings(qwen2, gpt2).false_pairs == 0);
+    CHECK(join_on_strings(qwen2, mistral).pairs == 2182);
+    CHECK(join_on_strings(qwen2, mistral).false_pairs == 134);
+    CHECK(join_on_strings(gpt2, mistral).pairs == 1687);
+    CHECK(intersect(mistral, qwen2).shared_targets() == 4006);
+    CHECK(intersect(gpt2, qwen2).shared_targets() == 3425);
+}
+
 TEST_CASE("published counts of the joins", "[shared]") {
     if (!test::has_vocabularies())
         return;

@@ -10,8 +10,9 @@
 #include "../../examples/support/text/vocab_tsv.hpp"
 #include <specdec/core/error.hpp>
 
-/// The tables of ../shared/vocabularies (its README describes the format), where the checkout has
-/// it, and its other text, gzipped or plain.
+/// The tables of tests/data/vocabularies, parts of real vocabularies, and those of
+/// ../shared/vocabularies (its README describes the format), where the checkout has it; and their
+/// other text, gzipped or plain.
 namespace specdec::test {
 
 using examples::vocab_tsv;
@@ -36,8 +37,13 @@ inline const std::string vocabulary_folder = std::string(SPECDEC_SHARED_DIR) + "
 inline bool has_vocabularies() {
     return std::filesystem::exists(vocabulary_folder);
 }
+/// A file of the repository's own, or else of the shared ones.
+inline std::string vocabulary_file(const std::string& name) {
+    const std::string own = std::string(SPECDEC_SOURCE_DIR) + "/tests/data/vocabularies/" + name;
+    return std::filesystem::exists(own) ? own : vocabulary_folder + name;
+}
 inline vocab_tsv read_vocab_tsv(const std::string& name) {
-    const std::string path = vocabulary_folder + name + ".vocab.tsv.gz";
+    const std::string path = vocabulary_file(name + ".vocab.tsv.gz");
     return examples::parse_vocab_tsv(read_text(path), path);
 }
 inline vocabulary read_vocabulary(const std::string& name) {

@@ -223,18 +223,24 @@ TEST_CASE("retokenizer: the cost of an append does not depend on the context") {
     check(longest_match());
 }
 
-TEST_CASE("retokenizer: Llama 2's real vocabulary", "[shared]") {
-    if (!has_vocabularies())
-        return;
-    vocab_tsv file = read_vocab_tsv("llama2");
-    // SentencePiece BPE needs no pre-tokens: the toy's rule with the real ranks is the real
-    // encoder.
+/// SentencePiece BPE needs no pre-tokens: the toy's rule with the real ranks is the real encoder.
+void check_real(const std::string& name) {
+    vocab_tsv file = read_vocab_tsv(name);
     const bpe tokenizer(std::move(file.table), file.ranks, {false, true, true});
     std::mt19937_64 bits(4);
     for (int round = 0; round < 10; ++round) {
         const std::string text = random_text(bits, 600);
         REQUIRE(retokenise(tokenizer, text, bits) == encode(tokenizer, text));
     }
+}
+
+TEST_CASE("retokenizer: 6,000 pieces of Mistral's real vocabulary") {
+    check_real("mistral_v1_part");
+}
+
+TEST_CASE("retokenizer: Llama 2's real vocabulary", "[shared]") {
+    if (has_vocabularies())
+        check_real("llama2");
 }
 
 } // namespace retokenizer_tests

@@ -67,13 +67,12 @@ std::vector<ids> of_pair(const vocabulary& draft, const vocabulary& target, std:
 }
 
 template <class Eviction>
-void check_memory(const std::vector<ids>& ngrams) {
-    constexpr int wanted = 20000;
+void check_memory(const std::vector<ids>& ngrams, int wanted = 20000) {
     const long before = testing::bytes_held;
     std::optional<ngram_cache<Eviction>> cache(std::in_place);
     std::size_t tokens = 0;
     for (const ids& d : ngrams) {
-        if (cache->size() == std::size_t{wanted})
+        if (cache->size() == static_cast<std::size_t>(wanted))
             break;
         if (cache->insert(d, target_id{1}) == ngram_insertion::inserted)
             tokens += d.size();
@@ -83,7 +82,7 @@ void check_memory(const std::vector<ids>& ngrams) {
     cache.reset();
     const long left = testing::bytes_held - before;
 
-    REQUIRE(size == wanted);
+    REQUIRE(size == static_cast<std::size_t>(wanted));
     const double bytes_each = static_cast<double>(held + long{sizeof *cache}) / wanted;
     INFO(Eviction::name << ": " << static_cast<double>(tokens) / wanted << " tokens and "
                         << bytes_each << " bytes an n-gram");
@@ -103,6 +102,14 @@ TEST_CASE("n-gram cache: at most 96 bytes an n-gram at 20,000 n-grams") {
     check_memory<no_eviction>(ngrams);
     check_memory<lru>(ngrams);
     check_memory<lfu>(ngrams);
+}
+
+TEST_CASE("n-gram cache: at most 96 bytes an n-gram of 4,000 real ones") {
+    const std::vector<ids> ngrams = of_pair(test::read_vocabulary("stories512"),
+                                            test::read_vocabulary("mistral_v1_part"), 40000);
+    check_memory<no_eviction>(ngrams, 4000);
+    check_memory<lru>(ngrams, 4000);
+    check_memory<lfu>(ngrams, 4000);
 }
 
 TEST_CASE("n-gram cache: at most 96 bytes an n-gram of a real pair", "[shared]") {
