@@ -30,7 +30,7 @@ int main() try {
     std::vector<target_id> prompt;
     pair->encode(example, encode_mode::start, prompt);
     text_request answer{.prompt = prompt};
-    answer.grammar = json_object{};
+    answer.grammar = examples::json_grammar();
 
     // The costs are given, not measured, so that every machine makes the same choices.
     decode_settings s{.lengths = {.costs = cost_table{.pass = {1, 1.05}, .draft = 0.15}},

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/text/json_schema.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec_engine/file/parse_json.hpp>
 
@@ -16,7 +17,7 @@ namespace specdec::serve {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json; // properties of schemas have an order
 
 constexpr std::size_t most_fields = 100; // each is compared with the others
 
@@ -162,16 +163,58 @@ void read_stops(fields& body, const request_limits& limits, asked& out) {
     }
 }
 
+/// As large as an answer is: most end before their limits are reached.
+constexpr examples::json_limits of_answers{.deepest = examples::json_limits::deepest_of_all,
+                                           .most_members = 256,
+                                           .longest = 1024,
+                                           .most_spaces = 24,
+                                           .any_character = true};
+
+void read_schema(fields& form, asked& out) {
+    const json* given = form.find("json_schema");
+    if (given == nullptr)
+        form.refuse("json_schema", "expected an object");
+    fields inner(*given, "response_format.json_schema");
+    (void)inner.text("name");
+    (void)inner.flag("strict", true); // it is
+    (void)inner.find("description");
+    const json* schema = inner.find("schema");
+    if (schema == nullptr)
+        inner.refuse("schema", "expected a JSON schema");
+    try {
+        out.grammar.emplace(
+            of_answers,
+            examples::read_json_schema(*schema, of_answers, "response_format.json_schema.schema"));
+    } catch (const error& problem) {
+        const std::string where(problem.field());
+        throw refused(400, where + ": " + std::string(problem.expected()), where);
+    }
+    inner.expect_no_more();
+}
+
 void read_form(fields& body, asked& out) {
     const json* form = body.find("response_format");
     if (form == nullptr)
         return;
     fields inner(*form, "response_format");
     const std::string type = inner.text("type");
-    if (type != "text" && type != "json_object")
-        inner.refuse("type", "expected text or json_object, found \"" + type + "\"");
-    out.json_object = type == "json_object";
+    if (type == "json_schema")
+        read_schema(inner, out);
+    else if (type == "json_object")
+        out.grammar.emplace(of_answers);
+    else if (type != "text")
+        inner.refuse("type", "expected text, json_object or json_schema, found \"" + type + "\"");
     inner.expect_no_more();
+}
+
+void read_priority(fields& body, asked& out) {
+    const json* priority = body.find("priority");
+    if (priority == nullptr)
+        return;
+    constexpr std::int64_t most = 1 << 30;
+    if (!priority->is_number_integer() || *priority < -most || *priority > most)
+        body.refuse("priority", "expected a whole number");
+    out.priority = priority->get<std::int64_t>();
 }
 
 /// Any whole number names a seed; negative ones are others than positive ones.
@@ -237,6 +280,7 @@ asked read_request(std::string_view text, bool chat, const request_limits& limit
     out.max_tokens = most ? *most : same.value_or(usual);
     out.choices = body.count("n", 1, limits.choices).value_or(1);
     read_seed(body, out);
+    read_priority(body, out);
     read_stops(body, limits, out);
     read_form(body, out);
     read_log_probabilities(body, chat, limits, out);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/text/json_grammar.hpp"
 #include "support/text/prompt.hpp"
 #include <specdec/sampling/law/parameters.hpp>
 
@@ -42,8 +43,9 @@ struct asked {
     std::size_t max_tokens = 0;
     std::size_t choices = 1;
     std::vector<std::string> stops{};
-    std::optional<std::size_t> likeliest{}; ///< with log-probabilities: how many
-    bool json_object = false;               ///< the output has to be one
+    std::optional<std::size_t> likeliest{};                   ///< with log-probabilities: how many
+    std::optional<specdec::examples::json_grammar> grammar{}; ///< that the output has to obey
+    std::int64_t priority = 0; ///< those with the least are begun first
     bool stream = false;
     bool usage_in_stream = false;
     bool draft = true;    ///< `speculative`: false decodes without drafts

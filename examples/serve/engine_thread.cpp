@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "support/text/json_grammar.hpp"
 #include <specdec/core/error.hpp>
 
 namespace specdec::serve {
@@ -19,13 +18,6 @@ namespace {
 bool repeats(rule r) {
     return matches_exactly(r) || is_coupled(r) || !takes_drafter(r);
 }
-
-/// As large as an answer is: most end before their limits are reached.
-constexpr json_object of_requests{.deepest = json_object::deepest_of_all,
-                                  .most_members = 256,
-                                  .longest = 1024,
-                                  .most_spaces = 24,
-                                  .any_character = true};
 
 token_text named(const token_log_probability& t, const vocabulary& table) {
     return {std::string(table.entry(t.token.index())), t.log_probability};
@@ -109,8 +101,12 @@ std::shared_ptr<channel> engine_thread::submit(const asked& request) {
                                "); try again later");
     }
     ++counts_.requests;
+    const auto place = std::ranges::upper_bound(
+        waiting_, request.priority, {}, [](const waiting_text& w) { return w.request->priority; });
+    std::vector<waiting_text> all;
     for (std::size_t i = 0; i < request.choices; ++i)
-        waiting_.push_back({shared, i, seed, clock::now(), to});
+        all.push_back({shared, i, seed, clock::now(), to});
+    waiting_.insert(place, all.begin(), all.end());
     counts_.waiting = waiting_.size();
     some_.notify_one();
     return to;
@@ -147,7 +143,8 @@ void engine_thread::run() {
     }
 }
 
-/// Waiting texts take the sequences that are free, in the order in which they came.
+/// Waiting texts take the sequences that are free: by priority, then in the order in which they
+/// came.
 void engine_thread::admit() {
     const clock::time_point now = clock::now();
     for (;;) {
@@ -221,10 +218,11 @@ void engine_thread::begin(waiting_text w) {
         const std::vector<target_id> prompt = prompt_of(request);
         text_request text{
             .prompt = prompt, .sequence = one->asked_for().choice, .reader = one.get()};
-        if (request.json_object)
-            text.grammar = of_requests;
+        if (request.grammar)
+            text.grammar = *request.grammar;
         const decode_settings s = settings_of(request, one->asked_for().seed);
-        one->forces = request.json_object && takes_drafter(pair_.rule_for(s)) && !s.lookup.beside;
+        one->forces =
+            request.grammar.has_value() && takes_drafter(pair_.rule_for(s)) && !s.lookup.beside;
         one->text = pair_.open(text, s);
         const joined_sequence joined = batch_.join(*one->text);
         one->news().begun = true;

@@ -202,6 +202,30 @@ class Texts(Served):
                     whole += 1
         self.assertGreater(whole, 0)
 
+    def test_a_schema_is_obeyed(self):
+        schema = {"type": "object", "required": ["name", "tags", "ok"], "additionalProperties": False, "$defs": {"tag": {"enum": ["a", "b c"]}},
+                  "properties": {"name": {"type": "string", "maxLength": 10}, "size": {"type": ["integer", "null"]},
+                                 "tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}, "maxItems": 3}, "ok": {"type": "boolean"}}}
+        asked = dict(prompt="As JSON:\n\n", max_tokens=200, n=8,
+                     response_format={"type": "json_schema", "json_schema": {"name": "thing", "strict": True, "schema": schema}})
+        whole = 0
+        for seed in range(3):
+            got = self.server.ask(**asked, seed=seed)
+            for choice in got["choices"]:
+                if choice["finish_reason"] != "stop":
+                    continue
+                whole += 1
+                thing = json.loads(choice["text"])
+                self.assertEqual([k for k in thing if k != "size"], ["name", "tags", "ok"])
+                self.assertLessEqual(len(thing["name"]), 10)
+                self.assertLessEqual(set(thing["tags"]), {"a", "b c"})
+                self.assertLessEqual(len(thing["tags"]), 3)
+                self.assertIsInstance(thing["ok"], bool)
+                self.assertIsInstance(thing.get("size"), (int, type(None)))
+        self.assertGreater(whole, 12)
+        plain = self.server.ask(**asked, seed=2, speculative=False)
+        self.assertEqual([c["text"] for c in plain["choices"]], [c["text"] for c in got["choices"]])
+
     def test_a_prompt_that_is_there_is_not_fed_again(self):
         prompt = " ".join(PROMPTS) * 3
         self.server.ask(prompt, max_tokens=3, temperature=0)
@@ -229,7 +253,11 @@ class WrongInput(Served):
                 ({"stop": ""}, 400, "stop"), ({"stop": ["a"] * 9}, 400, "stop"), ({"stop": [1]}, 400, "stop"),
                 ({"stream": 1}, 400, "stream"), ({"stream_options": {}}, 400, "stream_options"),
                 ({"stream": True, "stream_options": {"x": 1}}, 400, "stream_options.x"), ({"logprobs": 21}, 400, "logprobs"),
-                ({"response_format": {"type": "json_schema"}}, 400, "response_format.type"),
+                ({"response_format": {"type": "json_schema"}}, 400, "response_format.json_schema"),
+                ({"response_format": {"type": "grammar"}}, 400, "response_format.type"),
+                ({"response_format": {"type": "json_schema", "json_schema": {"name": "x"}}}, 400, "response_format.json_schema.schema"),
+                ({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"properties": {"a": {"pattern": "b"}}}}}},
+                 400, "response_format.json_schema.schema.a.pattern"), ({"priority": 0.5}, 400, "priority"), ({"priority": "high"}, 400, "priority"),
                 ({"response_format": "json"}, 400, "response_format"), ({"frequency_penalty": 0.5}, 400, "frequency_penalty"),
                 ({"logit_bias": {"3": 1}}, 400, "logit_bias"), ({"best_of": 2}, 400, "best_of"), ({"echo": True}, 400, "echo"),
                 ({"suffix": "x"}, 400, "suffix"), ({"temprature": 1}, 400, "temprature"), ({"prompt": ""}, 400, "request"),
@@ -328,6 +356,24 @@ class Limits(unittest.TestCase):
         self.assertGreaterEqual(statuses.count(429), 1)
         self.assertEqual(len({out["choices"][0]["text"] for status, out in got if status == 200}), 1)
         self.assertEqual(server.metric("requests_refused_total"), statuses.count(429))
+
+    def test_those_with_a_lower_number_are_begun_first(self):
+        server = Server("--sequences", 1)
+        self.addCleanup(server.end)
+        ended = []
+
+        def ask(priority):
+            server.ask("def f", max_tokens=200, temperature=1, priority=priority)
+            ended.append(priority)
+
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            first = pool.submit(server.ask, "def f", max_tokens=1000, temperature=1)
+            server.until("outputs_running", 1)
+            for i, priority in enumerate((1, 2, 0, 2, -3)):
+                pool.submit(ask, priority)
+                server.until("outputs_waiting", i + 1)
+            self.assertFalse(first.done())
+        self.assertEqual(ended, [-3, 0, 1, 2, 2])
 
     def test_a_request_may_take_so_long(self):
         server = Server("--seconds", 1, "-r", "autoregressive")
