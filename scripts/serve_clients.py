@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Lets many clients use specdec-serve by the official `openai` package, and checks that nothing is lost or leaked.
+
+usage: serve_clients.py [--programs FOLDER] [--requests N] [--minutes M] [--out FILE] [flags of specdec-serve, after --]
+
+Needs `pip install openai`. 1, 4, 16 and 64 clients make N requests in all (default: 1,000), half of them streamed, some
+of them with a seed, n, stop or a JSON schema. Each output has to be the one that the same request has alone. Then
+clients hang up, read slowly and send wrong input among others, and SIGTERM comes while outputs are made. With
+--minutes M all this goes on for so long, and the server's memory is sampled (to --out as CSV, too).
+"""
+import argparse, collections, concurrent.futures, json, os, pathlib, random, statistics, sys, threading, time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests/programs"))
+import test_serve
+import openai
+
+PROMPTS = test_serve.PROMPTS + ["for i in", "Note that", "The following", "try:", "with open(", "\u4f60\u597d \u03ba\u03b1\u03b9"]
+SCHEMA = {"type": "object", "required": ["name", "ok"], "additionalProperties": False,
+          "properties": {"name": {"type": "string", "maxLength": 12}, "ok": {"type": "boolean"}, "kind": {"enum": ["a", "b", None]}}}
+
+
+def requests(n):
+    """Different requests, the same in each run."""
+    rng = random.Random(7)
+    out = []
+    for i in range(n):
+        asked = {"prompt": PROMPTS[i % len(PROMPTS)], "max_tokens": rng.randint(4, 40)}
+        asked |= [{"temperature": 0}, {"temperature": 0.8, "top_p": 0.9, "seed": i}, {"temperature": 1, "seed": i}][i // 2 % 3]
+        if i % 5 == 3:
+            asked["n"] = 2
+        if i % 7 == 4:
+            asked["stop"] = ["\n\n", "self"]
+        if i % 11 == 6:
+            asked |= {"prompt": "As JSON:\n\n", "max_tokens": 60}
+            asked["extra_body"] = {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": SCHEMA}}}
+        out.append(asked)
+    return out
+
+
+class Clients:
+    def __init__(self, server):
+        self.server = server
+        self.local = threading.local()
+
+    @property
+    def openai(self):
+        """A thread's own client. It sends again what meets a connection that has just been closed for idleness, as is usual."""
+        if not hasattr(self.local, "client"):
+            self.local.client = openai.OpenAI(base_url=f"http://127.0.0.1:{self.server.port}/v1", api_key="none", timeout=600)
+        return self.local.client
+
+    def whole(self, asked):
+        got = self.openai.completions.create(model=self.server.model, **asked)
+        return tuple((c.text, c.finish_reason) for c in got.choices)
+
+    def streamed(self, asked, pause=0.0, most=None):
+        """most: chunks after which the client hangs up."""
+        texts, reasons = collections.defaultdict(str), {}
+        with self.openai.completions.create(model=self.server.model, stream=True, **asked) as chunks:
+            for k, chunk in enumerate(chunks):
+                if most is not None and k == most:
+                    return None
+                for c in chunk.choices:
+                    texts[c.index] += c.text
+                    reasons[c.index] = c.finish_reason or reasons.get(c.index)
+                time.sleep(pause)
+        return tuple((texts[i], reasons[i]) for i in range(asked.get("n", 1)))
+
+    def wrong(self, rng):
+        """Refused by the name of the field."""
+        field, value = rng.choice([("temperature", 7), ("n", 0), ("stop", [""]), ("max_tokens", 10 ** 9), ("logit_bias", {"1": 2}),
+                                   ("response_format", {"type": "json_schema", "json_schema": {"name": "x", "schema": {"not": {}}}})])
+        try:
+            self.openai.completions.create(**{"model": self.server.model, "prompt": "a", "extra_body": {field: value}})
+        except openai.BadRequestError as refused:
+            assert field in refused.body["message"], refused.body
+            return
+        raise AssertionError(f"{field}: {value} was not refused")
+
+
+def rss(process):
+    """(KiB, threads, open files)"""
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    find = lambda name: int(status.split(name + ":")[1].split()[0])
+    return find("VmRSS"), find("Threads"), len(os.listdir(f"/proc/{process.pid}/fd"))
+
+
+def check(same, asked, wanted):
+    if same != wanted:
+        raise AssertionError(f"{asked}: {same!r}, alone {wanted!r}")
+
+
+def many(clients, wanted, asked, count, requests, trouble=0.0, seed=1):
+    """`count` clients make `requests` requests; a part `trouble` of them is no client that a server wishes for."""
+    rng = random.Random(seed)
+    plans = [(rng.randrange(len(asked)), rng.random() < trouble, rng.random(), rng.random()) for _ in range(requests)]
+
+    def one(plan):
+        i, bad, kind, pause = plan
+        time.sleep(0.02 * pause)  # staggered
+        if bad and kind < 0.4:
+            clients.streamed(asked[i], most=int(pause * 6))
+        elif bad and kind < 0.7:
+            clients.wrong(random.Random(kind))
+        elif bad:
+            check(clients.streamed(asked[i], pause=0.05), asked[i], wanted[i])
+        else:
+            check(clients.streamed(asked[i]) if kind < 0.5 else clients.whole(asked[i]), asked[i], wanted[i])
+            return 1
+        return 0
+
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        return sum(pool.map(one, plans))
+
+
+def quiet(server):
+    for name in ("outputs_running", "outputs_waiting"):
+        server.until(name, 0)
+
+
+def terminate(clients, wanted, asked, count=16):
+    """What is under way ends as it would have."""
+    server = clients.server
+    before = server.metric("requests_total")
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        under_way = [pool.submit(clients.streamed if k % 2 else clients.whole, asked[k]) for k in range(count)]
+        while server.metric("requests_total") < before + count:
+            time.sleep(0.01)
+        server.process.terminate()
+        for k, one in enumerate(under_way):
+            check(one.result(), asked[k], wanted[k])
+    assert server.process.wait(60) == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/release/examples")
+    parser.add_argument("--requests", type=int, default=1000)
+    parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("flags", nargs="*")
+    a = parser.parse_args()
+    test_serve.PROGRAMS = a.programs.resolve()
+    server = test_serve.Server("--sequences", 16, "--context", 512, "--waiting", 1000, "--grace", 60, *a.flags)
+    try:
+        clients, asked = Clients(server), requests(44)
+        wanted = [clients.whole(x) for x in asked]
+        print(f"{len(asked)} requests alone, {sum(len(w) for w in wanted)} outputs", flush=True)
+        for count in (1, 4, 16, 64):
+            done = many(clients, wanted, asked, count, a.requests // 4, seed=count)
+            quiet(server)
+            print(f"{count} clients: {done} requests as alone", flush=True)
+        done = many(clients, wanted, asked, 32, a.requests // 4, trouble=0.5)
+        quiet(server)
+        print(f"with hang-ups, slow readers and wrong input: {done} requests as alone, "
+              f"{server.metric('outputs_abandoned_total')} outputs abandoned", flush=True)
+        if a.minutes > 0:
+            soak(server, clients, wanted, asked, a)
+        terminate(clients, wanted, asked)
+        print("SIGTERM among 16 requests: all as alone, exit status 0")
+    finally:
+        server.end()
+
+
+def soak(server, clients, wanted, asked, a):
+    samples, began, done, round_ = [], time.monotonic(), 0, 100
+    while time.monotonic() - began < 60 * a.minutes:
+        round_ += 1
+        done += many(clients, wanted, asked, 16, 64, trouble=0.3, seed=round_)
+        quiet(server)
+        samples.append((round(time.monotonic() - began, 1), done, *rss(server.process)))
+        if a.out:
+            a.out.write_text("seconds,requests,KiB,threads,files\n" + "".join(",".join(map(str, s)) + "\n" for s in samples))
+    quarter = max(1, len(samples) // 4)
+    first, last = (statistics.median(s[2] for s in part) for part in (samples[quarter:2 * quarter] or samples, samples[-quarter:]))
+    print(f"{a.minutes:g} minutes: {done} requests as alone, {server.metric('requests_total')} in all; memory {first:.0f} KiB in the "
+          f"second quarter, {last:.0f} KiB in the last; {samples[0][3]} and {samples[-1][3]} threads, {samples[0][4]} and "
+          f"{samples[-1][4]} open files", flush=True)
+    assert last <= 1.02 * first + 1024, "memory grows"
+    assert samples[-1][3] <= samples[0][3] + 2 and samples[-1][4] <= samples[0][4] + 8, "threads or files leak"
+
+
+if __name__ == "__main__":
+    main()
