@@ -944,8 +944,18 @@ class Exits(unittest.TestCase):
                     "--sequences", 2, "--models", "docs", "--drafter", self.drafter, "--exits", "0.2")
         self.assertRegex(text, r"exits of the drafter: the 1\. in [\d.]+ %, the 2\. in [\d.]+ % of \d+ rows\n")
 
+    def test_by_the_drawn_token_it_is_the_same_rule_where_nothing_is_drawn_and_lossless_where_it_is(self):
+        row, drawn, whole = (self.compared("--exits", e) for e in ("0", "drawn:0", "drawn:1"))
+        for r, d, w in zip(row, drawn, whole):
+            self.assertEqual((r["proposed"], r["accepted"]), (d["proposed"], d["accepted"]))
+            self.assertTrue(w["identical_text"])
+        text = call("compare", "--max-tokens", 6, "--temperatures", 1, "--limit", 2, "--draft-length", 2, "--rules", "all",
+                    "--sequences", 2, "--models", "docs", "--drafter", self.drafter, "--exits", "drawn:0.2")
+        self.assertRegex(text, r"exits of the drafter: the 1\. in [\d.]+ %, the 2\. in [\d.]+ % of \d+ rows\n")
+
     def test_refused(self):
         for drafter, exits, words in (
+                (self.drafter, ("drawn:fixed:1",), "--exits: drawn:fixed:1: expected fixed:N, the N-th exit from 1 on, or"),
                 (self.drafter, ("fixed:3",), "expected a threshold other than `never` for the last of the model's 2 exits"),
                 (self.drafter, ("0.5,0.5,0.5",), "expected at most 2, one for each exit, found 3"),
                 (self.drafter, ("1.5",), "--exits: 1.5: expected fixed:N, the N-th exit from 1 on, or thresholds"),

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
@@ -19,9 +21,12 @@
 #include "support/program/files.hpp"
 #include <specdec/head/exits/confidence_exit.hpp>
 #include <specdec/head/exits/early_exit_model.hpp>
+#include <specdec/head/exits/sampled_token_exit.hpp>
 #include <specdec/head/features/feature_model.hpp>
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/head/reduced_vocabulary_head.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/sampling/law/parameters.hpp>
 #include <specdec_engine/batch_model.hpp>
 #include <specdec_engine/drafter/exit_model.hpp>
 #include <specdec_engine/drafter/feature_body.hpp>
@@ -197,35 +202,55 @@ struct feature_drafter {
     engine::lm_head<draft_id> head;
 };
 
-/// A drafter with exits, and which of them speak.
+/// A drafter with exits, and which of them speak; coins: what draws exits, one for each sequence.
+template <ExitChoice Choice>
 struct exits_parts {
     engine::exit_model<draft_id> model;
-    confidence_exit choice;
+    std::vector<philox_coin> coins;
+    Choice choice;
 };
-class owned_early_exit_model
-    : std::unique_ptr<exits_parts>,
-      public early_exit_model<engine::exit_model<draft_id>, confidence_exit> {
+template <ExitChoice Choice>
+class owned_early_exit_model : std::unique_ptr<exits_parts<Choice>>,
+                               public early_exit_model<engine::exit_model<draft_id>, Choice> {
+    using owned = std::unique_ptr<exits_parts<Choice>>;
+
 public:
-    explicit owned_early_exit_model(std::unique_ptr<exits_parts> parts)
-        : std::unique_ptr<exits_parts>(std::move(parts)),
-          early_exit_model<engine::exit_model<draft_id>, confidence_exit>((*this)->model,
-                                                                          (*this)->choice) {}
+    explicit owned_early_exit_model(owned parts)
+        : owned(std::move(parts)), early_exit_model<engine::exit_model<draft_id>, Choice>(
+                                       owned::get()->model, owned::get()->choice) {}
 };
+
+template <ExitChoice Choice>
+any_batch_model<draft_id> owned_exits(std::unique_ptr<exits_parts<Choice>> parts,
+                                      model_facts& facts) {
+    owned_early_exit_model<Choice> drafter(std::move(parts));
+    facts.exit_rows = drafter.counts();
+    return drafter;
+}
 
 any_batch_model<draft_id> with_exits(const engine::transformer& engine, std::size_t sequences,
                                      const exits_choice& asked, const side_paths& paths,
                                      model_facts& facts) {
     try {
-        auto parts = std::make_unique<exits_parts>(
-            exits_parts{engine::exit_model<draft_id>(engine, {.sequences = sequences}),
-                        confidence_exit(asked.thresholds)});
+        engine::exit_model<draft_id> model(engine, {.sequences = sequences});
         std::size_t deepest = 0; // that may be asked
-        while (deepest + 1 < parts->model.exits() && asked.thresholds[deepest] > 0)
+        while (deepest + 1 < model.exits() && asked.thresholds[deepest] > 0)
             ++deepest;
-        facts.forward_bytes = parts->model.row_bytes(deepest);
-        owned_early_exit_model drafter(std::move(parts));
-        facts.exit_rows = drafter.counts();
-        return drafter;
+        facts.forward_bytes = model.row_bytes(deepest);
+        if (!asked.drawn)
+            return owned_exits(
+                std::make_unique<exits_parts<confidence_exit>>(exits_parts<confidence_exit>{
+                    std::move(model), {}, confidence_exit(asked.thresholds)}),
+                facts);
+        using choice = sampled_token_exit<philox_coin>;
+        std::vector<philox_coin> coins;
+        for (std::size_t s = 0; s < sequences; ++s)
+            coins.emplace_back(0, s);
+        const std::span<philox_coin> borrowed(coins); // a vector that moves keeps its numbers
+        return owned_exits(std::make_unique<exits_parts<choice>>(exits_parts<choice>{
+                               std::move(model), std::move(coins),
+                               choice(asked.thresholds, sampling_parameters{}, borrowed)}),
+                           facts);
     } catch (const error& problem) { // names neither flag nor file
         throw error("--exits", asked.asked, paths.model.string() + ": " + problem.what());
     }
