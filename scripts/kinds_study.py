@@ -4,10 +4,11 @@
     scripts/kinds_study.py --out kinds.jsonl --svg docs/results/kinds.svg            all kinds; again, it goes on where it was
     scripts/kinds_study.py --out kinds.jsonl --drafters "features=--models smollm2-features --rules identity" --kinds home programs \
         -- --draft-length 4 --threads 2
+    scripts/kinds_study.py --out long.jsonl --prompt-tokens 128 512 1024 2048 4000 --limit 5      documents of so many tokens instead
 
 Runs build/release/examples/compare for each kind, drafter and temperature on models/prompts/kinds/*.txt and, as the kind home, on
-models/prompts/smollm2.txt. Prints a Markdown table for each temperature; a speed-up is over plain decoding in the same run. What
-stands behind -- goes to compare.
+models/prompts/smollm2.txt; or on beginnings of models/prompts/documents.txt. Prints a Markdown table for each temperature; a speed-up
+is over plain decoding in the same run. What stands behind -- goes to compare.
 """
 import argparse
 import json
@@ -16,6 +17,7 @@ import shlex
 import statistics
 import subprocess
 import sys
+import tempfile
 
 from draw_results import text
 
@@ -23,7 +25,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROMPTS = ROOT / "models/prompts"
 HELD_OUT = ("retrieval", "recipes", "travel")  # no drafter here was trained on any
 BARS = ("#2f6f9f", "#c9742b", "#8db9d6", "#e9bd94")  # the drafters at the first temperature, then at the next one
-DRAFTERS = ["features=--models smollm2-features --rules identity", "small=--models smollm2 --rules slem"]
+DRAFTERS = ["features=--models smollm2-features --rules default", "text=--models smollm2 --rules default"]
+DOCUMENTS = PROMPTS / "documents.txt"
+DOCUMENT_TOKENS = 4000  # of each line there, with SmolLM2's chat form
 
 
 def files():
@@ -31,6 +35,22 @@ def files():
     found = {f.stem: f for f in sorted((PROMPTS / "kinds").glob("*.txt"))}
     last = {k: found.pop(k) for k in HELD_OUT if k in found}
     return {"home": PROMPTS / "smollm2.txt", **found, **last}
+
+
+def beginning(document, tokens):
+    """About so many tokens of a document, whole words."""
+    size = len(document) * tokens // DOCUMENT_TOKENS
+    return document if size >= len(document) else document[:size].rsplit(" ", 1)[0]
+
+
+def documents(lengths, folder):
+    """{kind: file} of beginnings of the documents."""
+    found = {}
+    for tokens in lengths:
+        found[f"documents-{tokens}"] = folder / f"{tokens}.txt"
+        found[f"documents-{tokens}"].write_text("".join(
+            beginning(line, tokens) + "\n" for line in DOCUMENTS.read_text(encoding="utf-8").splitlines()), encoding="utf-8")
+    return found
 
 
 def measured(out):
@@ -90,6 +110,21 @@ def table(temperature, found):
     return lines
 
 
+def lengths_table(temperature, found):
+    """found: {kind: {drafter: row}} of documents."""
+    drafters = list(next(iter(found.values())))
+    first = next(iter(found.values()))[drafters[0]]
+    heads = "tokens per target pass | speed-up | of time per output token | time to first token, ms"
+    lines = [f"**T = {temperature:g}** ({first['texts']} documents a length, {first['kernel']}, {first['threads']} threads)", "",
+             "| prompt tokens | " + " | ".join(f"{d}: {heads}" for d in drafters) + " |",
+             "| ---: |" + " ---: | ---: | ---: | ---: |" * len(drafters)]
+    for rows in found.values():
+        lines.append(f"| {rows[drafters[0]]['prompt_tokens'] / first['texts']:,.0f} | " + " | ".join(
+            f"{r['tokens_per_target_call']:.2f} | {r['speedup']:.2f}x | {r['time_per_output_token_speedup']:.2f}x | "
+            f"{1000 * r['time_to_first_token']:,.0f}" for r in rows.values()) + " |")
+    return lines
+
+
 def picture(studies, file):
     """Speed-ups: a bar a kind, drafter and temperature, the kind that gains the most first. Narrow enough for a telephone.
     studies: {temperature: {kind: {drafter: row}}}."""
@@ -123,6 +158,8 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--out", type=pathlib.Path, required=True, help="what was measured, a line a cell")
     p.add_argument("--kinds", nargs="+", default=list(files()), choices=list(files()))
+    p.add_argument("--prompt-tokens", type=int, nargs="+", metavar="N",
+                   help=f"in place of the kinds documents of about so many tokens, at most {DOCUMENT_TOKENS}")
     p.add_argument("--drafters", nargs="+", default=DRAFTERS, metavar="NAME=FLAGS", help="the last rule that compare runs counts")
     p.add_argument("--temperatures", type=float, nargs="+", default=[0.0, 1.0])
     p.add_argument("--limit", type=int, default=8, help="prompts a kind")
@@ -133,10 +170,13 @@ def main():
     drafters = dict(d.split("=", 1) for d in a.drafters)
     study = Study(a.out, a.limit, a.max_tokens, a.flags)
     studies = {}
-    for temperature in a.temperatures:
-        studies[temperature] = {kind: {name: study.cell(kind, files()[kind], flags, temperature) for name, flags in drafters.items()}
-                                for kind in a.kinds}
-        print(*table(temperature, studies[temperature]), "", sep="\n", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        texts = documents(a.prompt_tokens, pathlib.Path(folder)) if a.prompt_tokens else {kind: files()[kind] for kind in a.kinds}
+        for temperature in a.temperatures:
+            studies[temperature] = {kind: {name: study.cell(kind, file, flags, temperature) for name, flags in drafters.items()}
+                                    for kind, file in texts.items()}
+            lines = (lengths_table if a.prompt_tokens else table)(temperature, studies[temperature])
+            print(*lines, "", sep="\n", flush=True)
     if a.svg:
         picture(studies, a.svg)
 

@@ -496,6 +496,19 @@ class Kinds(unittest.TestCase):
             drawn = xml.dom.minidom.parse(str(file)).documentElement
         self.assertEqual(len([t for t in drawn.getElementsByTagName("text") if t.firstChild.data.endswith("x")]), 12)
 
+    def test_documents_of_so_many_tokens(self):
+        with tempfile.TemporaryDirectory() as folder:
+            texts = {kind: file.read_text().splitlines() for kind, file in kinds_study.documents([128, 4000], pathlib.Path(folder)).items()}
+        self.assertEqual(list(texts), ["documents-128", "documents-4000"])
+        self.assertEqual(texts["documents-4000"], kinds_study.DOCUMENTS.read_text().splitlines())
+        self.assertEqual(len(texts["documents-128"]), 5)
+        for short, whole in zip(*texts.values()):
+            self.assertTrue(whole.startswith(short + " "))
+            self.assertAlmostEqual(len(short) / len(whole), 128 / 4000, delta=0.001)
+        row = {"tokens_per_target_call": 2, "speedup": 1.5, "time_per_output_token_speedup": 1.75, "time_to_first_token": 0.25,
+               "prompt_tokens": 2560, "texts": 2, "kernel": "portable", "threads": 2}
+        self.assertIn("| 1,280 | 2.00 | 1.50x | 1.75x | 250 |", kinds_study.lengths_table(0.0, {"documents-1280": {"text": row}}))
+
     def test_goes_on_where_it_was(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "kinds.jsonl"
