@@ -53,6 +53,7 @@ struct flags {
     std::vector<std::size_t> draft_lengths;
     length_flags lengths;
     tree_flags tree;
+    std::optional<bool> lookup; ///< in addition to drafters
     std::string prompts, texts;
     std::optional<std::size_t> limit;
     bool json = false;
@@ -61,6 +62,7 @@ struct flags {
 };
 
 constexpr std::string_view every_rule = "all";
+constexpr std::string_view own_rule = "default"; ///< what `generate` does with these models
 
 /// What a user would choose from (docs/use/choosing-a-rule.md): for greedy text, for sampling, for
 /// a drafter that is very cheap, for a text that must not change with the drafter; with one
@@ -85,25 +87,38 @@ asked_rule asked_rule_of(const std::string& name) {
     return asked;
 }
 
-/// Autoregressive decoding first, then the rules asked for, or the usual ones.
-std::vector<row> rows_for(const flags& f, const decoder& pair) {
+/// Autoregressive decoding first, then the rules asked for at this temperature, or what the pair
+/// does by default and the usual ones.
+std::vector<row> rows_for(const flags& f, const decoder& pair, float temperature) {
     std::vector<row> rows;
     const auto add = [&](const named_rule& r, std::optional<std::size_t> length, bool tree,
-                         bool lookup) {
-        for (const row& known : rows)
+                         bool lookup, bool by_default = false) {
+        for (row& known : rows)
             if (known.named.rule == r.rule && known.length == length && known.tree == tree &&
-                known.lookup == lookup)
+                known.lookup == lookup) {
+                known.by_default = known.by_default || by_default;
                 return;
+            }
         row& added = rows.emplace_back();
         added.named = r;
         added.length = length;
         added.tree = tree;
         added.lookup = lookup;
+        added.by_default = by_default;
     };
     const auto add_both = [&](const named_rule& r, std::optional<std::size_t> length, bool tree) {
         add(r, length, tree, false);
-        if (f.settings.decoding.lookup.beside && takes_drafter(r.rule))
+        if (f.lookup == true && takes_drafter(r.rule))
             add(r, length, tree, true);
+    };
+    const auto add_default = [&] {
+        decode_settings s;
+        s.sampling.temperature = temperature;
+        const rule own = recycles(f.models) ? rule::recycling : pair.rule_for(s);
+        const bool lookup = looks_up_beside(f.lookup, own);
+        add(about(own), {}, false, lookup, true);
+        if (f.settings.decoding.tree && can_draft_trees(own))
+            add(about(own), {}, true, lookup);
     };
     const auto add_row = [&](const named_rule& r, std::optional<std::size_t> length = {}) {
         add_both(r, length, false);
@@ -120,25 +135,48 @@ std::vector<row> rows_for(const flags& f, const decoder& pair) {
             std::for_each(rules.begin(), rules.end(), add_applicable);
             continue;
         }
+        if (name == own_rule) {
+            add_default();
+            continue;
+        }
         const asked_rule asked = asked_rule_of(name);
         if (!pair.applies(asked.named.rule))
             throw error("--rules", name, what_lacks(pair, asked.named.rule));
         add_row(asked.named, asked.length);
     }
-    if (f.rules.empty())
+    if (f.rules.empty()) {
+        add_default();
         for (const rule usual : default_rules)
             add_applicable(about(usual));
-    if (f.rules.empty() && pair.map() == nullptr)
-        add_row(about(recycles(f.models) ? rule::recycling : rule::lookup));
+    }
     return rows;
 }
 
 /// Letters of the column of rules.
-int rule_width(const decode_settings& s) {
-    return 16 + (s.tree ? 3 : 0) + (s.lookup.beside ? 5 : 0);
+int rule_width(const std::vector<row>& rows) {
+    std::size_t longest = 16;
+    for (const row& r : rows)
+        longest = std::max(longest, r.name().size());
+    return static_cast<int>(longest);
 }
 
-void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
+/// In words, what a row that stands for the pair's default does, and why.
+std::string explained(decoder& pair, const row& r, decode_settings s) {
+    s.rule.reset();
+    if (pair.rule_for(s) != r.named.rule)
+        s.rule = r.named.rule;
+    s.tree.reset();
+    s.lookup.beside = r.lookup;
+    std::string lines = pair.explain(s);
+    char start[32];
+    std::snprintf(start, sizeof start, "T = %g, by default ",
+                  static_cast<double>(s.sampling.temperature));
+    std::replace(lines.begin(), lines.end(), '\n', ' ');
+    lines.pop_back();
+    return start + lines;
+}
+
+void print_head(const pair_facts& facts, const flags& f, std::size_t prompts, int wide) {
     const auto millions = [](std::size_t n) { return static_cast<double>(n) / 1e6; };
     std::printf("target   %s, %.1f million parameters, %zu tokens\n",
                 visible(facts.target.name).c_str(), millions(facts.target.parameters),
@@ -165,7 +203,6 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
                 f.settings.decoding.limits.max_tokens, facts.computing.precision.c_str(),
                 facts.computing.kernel.c_str(), counted(facts.computing.threads, "thread").c_str(),
                 static_cast<unsigned long long>(f.settings.decoding.seed));
-    const int wide = rule_width(f.settings.decoding);
     std::printf("%3s  %-*s %5s %8s %10s %8s %8s %6s %9s  %s\n", "T", wide, "rule", "draft",
                 "tokens /", "acceptance", "tokens /", "speed-up", "MBSU", "output", "nats / token");
     std::printf("%3s  %-*s %5s %8s %10s %8s %8s %6s %9s  %s\n", "", wide, "", "len.", "pass",
@@ -173,7 +210,7 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
 }
 
 void print_rows(const std::vector<row>& rows, const comparison_settings& settings,
-                const pair_facts& facts) {
+                const pair_facts& facts, int wide) {
     const double temperature = static_cast<double>(settings.decoding.sampling.temperature);
     for (const row& r : rows) {
         const bool drafted = r.named.rule != rule::autoregressive;
@@ -188,17 +225,16 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
         if (const auto ratio = r.memory_bound_speedup(facts.relative_size()))
             std::snprintf(mbsu, sizeof mbsu, "%.2fx", *ratio);
         const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
-        std::printf("%3g  %-*s %5s %8.2f %10s %8.1f %7.2fx %6s %9s  %.3f%s\n", temperature,
-                    rule_width(settings.decoding), r.name().c_str(), length,
-                    r.counts.tokens_per_target_call(), accepted, r.tokens_per_second(),
-                    speed_up(r, rows.front()), mbsu, identical, nll.value, error);
+        std::printf("%3g  %-*s %5s %8.2f %10s %8.1f %7.2fx %6s %9s  %.3f%s\n", temperature, wide,
+                    r.name().c_str(), length, r.counts.tokens_per_target_call(), accepted,
+                    r.tokens_per_second(), speed_up(r, rows.front()), mbsu, identical, nll.value,
+                    error);
     }
 }
 
 /// The second table, for whoever looks at a server's figures: the time to the first token, which a
 /// drafter cannot shorten, apart from the time for each token after it.
-std::string times_head(const decode_settings& s) {
-    const int wide = rule_width(s);
+std::string times_head(int wide) {
     char head[240];
     std::snprintf(head, sizeof head,
                   "%3s  %-*s %13s %11s %13s %8s %15s %8s\n%3s  %-*s %13s %11s %13s %8s %15s\n", "T",
@@ -207,7 +243,7 @@ std::string times_head(const decode_settings& s) {
                   "", "token (ms)");
     return head;
 }
-std::string times_of(const std::vector<row>& rows, const decode_settings& s) {
+std::string times_of(const std::vector<row>& rows, const decode_settings& s, int wide) {
     std::string out;
     for (const row& r : rows) {
         char line[200], accepted[24] = "-", conditional[24] = "-", later[24] = "-",
@@ -222,8 +258,8 @@ std::string times_of(const std::vector<row>& rows, const decode_settings& s) {
             std::snprintf(faster, sizeof faster, "%.2fx", output_token_speed_up(r, rows.front()));
         }
         std::snprintf(line, sizeof line, "%3g  %-*s %13s %11s %13.2f %7.2fx %15s %8s\n",
-                      static_cast<double>(s.sampling.temperature), rule_width(s), r.name().c_str(),
-                      accepted, conditional, 1000 * r.time_to_first_token(),
+                      static_cast<double>(s.sampling.temperature), wide, r.name().c_str(), accepted,
+                      conditional, 1000 * r.time_to_first_token(),
                       first_token_speed_up(r, rows.front()), later, faster);
         out += line;
     }
@@ -333,7 +369,7 @@ void run(flags f, const program_engine& e) {
     if (f.draft_lengths.size() > 1 && f.draft_lengths.size() != f.temperatures.size())
         throw error("--draft-length", "list", "expected one length, or one a temperature");
     for (const std::string& name : f.rules)
-        if (name != every_rule)
+        if (name != every_rule && name != own_rule)
             (void)asked_rule_of(name);
     // What is wrong with the flags is said before anything is loaded, and what is wrong with the
     // rules before anything is printed.
@@ -342,14 +378,18 @@ void run(flags f, const program_engine& e) {
 
     const loaded_pair pair = load_pair(e, f.models);
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
-    const std::vector<row> asked = rows_for(f, *pair);
+    std::vector<row> asked; // at all temperatures
+    for (const float t : f.temperatures)
+        for (const row& r : rows_for(f, *pair, t))
+            asked.push_back(r);
+    const int wide = rule_width(asked);
     const auto some = [&](const auto& holds) {
         return std::any_of(asked.begin(), asked.end(), holds);
     };
     if (f.settings.decoding.tree && !some([](const row& r) { return r.tree; }))
         throw error("--tree", "flag",
                     "expected one of " + rule_names(can_draft_trees) + " among --rules");
-    if (f.settings.decoding.lookup.beside && !some([](const row& r) { return r.lookup; }))
+    if (f.lookup == true && !some([](const row& r) { return r.lookup; }))
         throw error("--lookup", "flag", "expected a rule that drafts with a model among --rules");
     if (f.lengths.given() &&
         !some([](const row& r) { return r.named.rule != rule::autoregressive && !r.length; }))
@@ -363,7 +403,7 @@ void run(flags f, const program_engine& e) {
     if (!some(
             [](const row& r) { return r.named.rule == rule::slrs || r.named.rule == rule::merge; }))
         expect_none(f.of_pushforward, "expected slrs or merge among --rules");
-    std::vector<std::string> judgements, reasons;
+    std::vector<std::string> chosen, judgements, reasons;
     std::string times, diagnoses;
     if (!f.texts.empty()) {
         expect_other_file("--texts", f.texts, prompts_path(f.prompts, f.models));
@@ -373,7 +413,7 @@ void run(flags f, const program_engine& e) {
     auto keeper = cache_keeper(pair);
     const interrupt_guard guard;
     if (!f.json)
-        print_head(pair.facts, f, prompts.size());
+        print_head(pair.facts, f, prompts.size(), wide);
     for (std::size_t i = 0; i < f.temperatures.size() && interrupted() == 0; ++i) {
         decode_settings& s = f.settings.decoding;
         s.sampling.temperature = f.temperatures[i];
@@ -383,7 +423,7 @@ void run(flags f, const program_engine& e) {
         if (!f.draft_lengths.empty())
             length = f.draft_lengths[f.draft_lengths.size() > 1 ? i : 0];
         s.lengths = f.lengths.settings(length);
-        std::vector<row> rows = asked;
+        std::vector<row> rows = rows_for(f, *pair, f.temperatures[i]);
         {
             progress_bar bar("comparing " + std::to_string(i + 1) + "/" +
                              std::to_string(f.temperatures.size()));
@@ -416,10 +456,13 @@ void run(flags f, const program_engine& e) {
                 std::printf("%s\n", one_line(out).c_str());
             }
         } else {
-            print_rows(rows, f.settings, pair.facts);
+            print_rows(rows, f.settings, pair.facts, wide);
             print_grouping(rows, temperature);
-            times += times_of(rows, s);
+            times += times_of(rows, s, wide);
             judgements.push_back(judgement(rows, temperature, pair.facts));
+            for (const row& r : rows)
+                if (r.by_default)
+                    chosen.push_back(explained(*pair, r, s));
             if (!f.why)
                 for (const std::string& why : explanations(rows, s, costs, f.models.sequences))
                     reasons.push_back(why);
@@ -430,8 +473,8 @@ void run(flags f, const program_engine& e) {
         flush_output();
     }
     if (!times.empty())
-        std::printf("\n%s%s\n", times_head(f.settings.decoding).c_str(), times.c_str());
-    for (const std::vector<std::string>* lines : {&judgements, &reasons})
+        std::printf("\n%s%s\n", times_head(wide).c_str(), times.c_str());
+    for (const std::vector<std::string>* lines : {&chosen, &judgements, &reasons})
         for (const std::string& line : *lines)
             std::printf("%s\n", wrapped(line).c_str());
     std::printf("%s", diagnoses.c_str());
@@ -456,9 +499,10 @@ int main(int argc, char** argv) {
     add_words(
         app, "--rules", f.rules,
         "some of " + rule_names() +
-            ", each with a draft length of its own if one follows (slem:2), or "
-            "all that the pair can follow: all (default: tli,tli-block,slem,slrs,coupled, "
-            "with one vocabulary identity and identity-block, too; without a drafter lookup)");
+            ", each with a draft length of its own if one follows (slem:2); default, what generate "
+            "does with these models; or all that the pair can follow: all (default: "
+            "default,tli,tli-block,slem,slrs,coupled, with one vocabulary identity and "
+            "identity-block, too)");
     app.add_option(
         "--prompts", f.prompts,
         "a file, one prompt per line (default: models/prompts/docs.txt; smollm2.txt for chat)");
@@ -470,8 +514,9 @@ int main(int argc, char** argv) {
                "draft tokens per round, one for all or one per temperature: 5,2");
     add_length_flags(app, f.lengths);
     add_tree_flags(app, f.tree, "a second row for each rule that can, whose drafts branch");
-    add_lookup_flag(app, f.settings.decoding.lookup,
-                    "a further row for each rule with a drafter, with lookup in addition");
+    add_lookup_flag(app, f.lookup,
+                    "a further row for each rule with a drafter, with lookup in addition; the rule "
+                    "default has it unless --no-lookup is given");
     add_number(app, "--lightest-draft", f.settings.decoding.min_draft_probability, any_share,
                "slrs, merge: end a draft after the token at which its probability falls below "
                "this (default: 0.02; 0: never)");

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@
 #include "support/program/program.hpp"
 #include "support/text/prompt.hpp"
 #include "support/text/prompts_file.hpp"
+#include <specdec/speculation/any/steady_seconds.hpp>
 
 namespace {
 
@@ -50,8 +52,14 @@ struct flags {
     length_flags lengths;
     tree_flags tree;
     std::string color = "auto";
-    bool json = false, trace = false;
-    bool lookup_given = false; ///< or that it is not wanted
+    bool json = false, trace = false, explain = true;
+    std::optional<bool> lookup; ///< in addition to the drafter
+};
+
+/// When so many tokens were there, from the first round on.
+struct progress_mark {
+    std::size_t tokens = 0;
+    double seconds = 0;
 };
 
 /// Writes the text as it comes, coloured by where each token came from, and the trace.
@@ -79,10 +87,22 @@ public:
             trace_->print(result);
         return true;
     }
+    void committed(std::span<const target_id> ids, std::span<const token_report>) override {
+        tokens_ += ids.size();
+        if (marks_.empty() || tokens_ >= marks_.back().tokens + between_marks)
+            marks_.push_back({tokens_, now_() - begin_});
+    }
+    [[nodiscard]] const std::vector<progress_mark>& marks() const { return marks_; }
 
 private:
+    static constexpr std::size_t between_marks = 250;
+
     bool write_text_, color_;
     std::optional<tracer> trace_;
+    steady_seconds now_;
+    double begin_ = now_();
+    std::size_t tokens_ = 0;
+    std::vector<progress_mark> marks_;
 };
 
 std::string prompt_text(const flags& f) {
@@ -129,17 +149,19 @@ void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
         std::fprintf(stderr, ", the drafter failed in %s: %s",
                      counted(r.drafter_failures, "round").c_str(), r.drafter_error.c_str());
     std::fprintf(
-        stderr, " (%s, T = %g, %s, %s; ended by %s)\n", f.rule.c_str(),
+        stderr, " (%s%s, T = %g, %s, %s; ended by %s)\n", f.rule.c_str(),
+        f.decoding.lookup.beside ? " with lookup" : "",
         static_cast<double>(f.decoding.sampling.temperature), facts.computing.precision.c_str(),
         counted(facts.computing.threads, "thread").c_str(), std::string(name(r.finish)).c_str());
 }
 
 ordered_json report(const decode_result& r, const flags& f, const pair_facts& facts,
-                    std::size_t prompt_tokens) {
+                    std::size_t prompt_tokens, const std::vector<progress_mark>& marks) {
     ordered_json out{
         {"text", r.text},
         {"finish_reason", name(r.finish)},
         {"rule", f.rule},
+        {"lookup_beside", f.decoding.lookup.beside},
         {"target", facts.target.name},
         {"drafter", facts.drafter ? ordered_json(facts.drafter->name) : ordered_json()},
         {"temperature", f.decoding.sampling.temperature},
@@ -160,7 +182,21 @@ ordered_json report(const decode_result& r, const flags& f, const pair_facts& fa
     for (const target_id id : r.tokens)
         ids.push_back(id.value);
     out["token_ids"] = ids;
+    ordered_json progress = ordered_json::array();
+    for (const progress_mark& mark : marks)
+        progress.push_back({mark.tokens, mark.seconds});
+    out["seconds_by_tokens"] = progress;
     return out;
+}
+
+/// In words: what the text was decoded with, and why. `chosen`: nobody named the rule.
+std::string explanation(decoder& pair, decode_settings s, bool chosen) {
+    if (const rule asked = *s.rule; chosen) {
+        s.rule.reset();
+        if (pair.rule_for(s) != asked)
+            s.rule = asked;
+    }
+    return pair.explain(s);
 }
 
 void run(flags f, const program_engine& e) {
@@ -187,13 +223,13 @@ void run(flags f, const program_engine& e) {
                     facts.drafter
                         ? "expected --rule one of " + rule_names(can_draft_trees) + " with it"
                         : "expected a drafter, found none");
-    if (!f.lookup_given) // it pays beside drafters that read features: docs/results/
-        s.lookup.beside = takes_drafter(*s.rule) && reads_features(*pair);
+    s.lookup.beside = looks_up_beside(f.lookup, *s.rule);
     if (s.lookup.beside && !takes_drafter(*s.rule))
         throw error("--lookup", std::string(about(*s.rule).name),
                     "expected a rule that drafts with a model");
-    if (s.tree && s.lengths.costs && !s.tree->needs_costs() && !s.lookup.beside)
+    if (s.tree && s.lengths.costs && !s.tree->needs_costs() && f.lookup != true)
         throw error("--costs", "list", "expected a tree that grows as pays, or --lookup, with it");
+    const bool chosen = f.rule.empty();
     f.rule = about(*s.rule).name;
     if (*s.rule == rule::autoregressive && (f.draft_length || f.lengths.given()))
         throw error("--rule", f.rule, "expected no flag of draft lengths with it");
@@ -226,9 +262,10 @@ void run(flags f, const program_engine& e) {
     const interrupt_guard guard;
     const decode_result result = pair->run({&request, 1}, s).texts.front();
     if (f.json) {
-        ordered_json out = report(result, f, facts, prompt.size());
+        ordered_json out = report(result, f, facts, prompt.size(), reader.marks());
         if (s.lengths.kind == length_kind::automatic && !s.tree && *s.rule != rule::autoregressive)
             out["costs"] = list_of(*pair->costs_of(s.lengths));
+        out["explanation"] = explanation(*pair, s, chosen);
         if (s.log_probabilities)
             out["log_probabilities"] = to_json(result.log_probabilities, pair->target_table());
         std::printf("%s\n", one_line(out).c_str());
@@ -240,6 +277,8 @@ void run(flags f, const program_engine& e) {
         std::fputs("\n", stdout);
         flush_output();
         print(result.log_probabilities, pair->target_table());
+        if (f.explain)
+            std::fputs(explanation(*pair, s, chosen).c_str(), stderr);
         summary(result, f, facts);
     }
     flush_output();
@@ -266,9 +305,7 @@ int main(int argc, char** argv) {
                "draft tokens per round, 0 to 64 (default: what --lengths says, 8 at most)");
     add_length_flags(app, f.lengths);
     add_tree_flags(app, f.tree, "drafts that branch");
-    add_lookup_flag(app, f.decoding.lookup,
-                    "under a rule with a drafter, look up in addition (default with an EAGLE-style "
-                    "drafter)");
+    add_lookup_flag(app, f.lookup, "under a rule with a drafter, look up in addition (default)");
     app.add_flag("--end-at-control", f.decoding.limits.end_at_control,
                  "any control token ends the text");
     app.add_option("--stop", f.decoding.limits.stop_strings,
@@ -292,9 +329,8 @@ int main(int argc, char** argv) {
         "--trace", f.trace,
         "print every round: what the drafter proposed, the target tokens it became, what was "
         "accepted");
+    app.add_flag("--explain,!--no-explain", f.explain,
+                 "say to standard error what was chosen, and why (default)");
     add_model_flags(app, f.models, *e);
-    return run_program(app, argc, argv, [&] {
-        f.lookup_given = app.count("--lookup") > 0;
-        run(f, *e);
-    });
+    return run_program(app, argc, argv, [&] { run(f, *e); });
 }

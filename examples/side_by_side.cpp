@@ -45,6 +45,7 @@ struct flags {
     std::vector<given_flag> of_drafts;
     std::string prompts, rule;
     std::optional<std::size_t> limit;
+    std::optional<bool> lookup; ///< in addition to the drafter
     tree_flags tree;
 };
 
@@ -113,6 +114,7 @@ void run(flags f, const program_engine& e) {
     if (tree && !can_draft_trees(*f.decoding.rule))
         throw error("--tree", name,
                     "expected a rule that drafts trees with it: " + rule_names(can_draft_trees));
+    f.decoding.lookup.beside = f.lookup.value_or(false); // the lengths are the drafter's
     if (f.decoding.lookup.beside && !takes_drafter(*f.decoding.rule))
         throw error("--lookup", name, "expected a rule that drafts with a model");
     expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
@@ -217,7 +219,7 @@ int main(int argc, char** argv) {
     add_number(app, "--draft-lengths", f.draft_lengths, {0, 64}, "default: 0,1,2,3,4");
     app.add_flag("--automatic", f.automatic, "a further row with automatic draft lengths");
     add_tree_flags(app, f.tree, "a last row, whose drafts branch");
-    add_lookup_flag(app, f.decoding.lookup, "look up in addition to the drafter");
+    add_lookup_flag(app, f.lookup, "look up in addition to the drafter");
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
                        " (default: slem, above temperature 0 tli, with one vocabulary identity, "

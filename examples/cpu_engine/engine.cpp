@@ -25,7 +25,9 @@ public:
                 {"smollm2", "fetched/SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2-drafter",
                  "python3 models/fetch_smollm2.py"},
                 {"smollm2-features", "fetched/SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2-features",
-                 "python3 models/fetch_smollm2.py"}};
+                 "python3 models/fetch_smollm2.py"},
+                {"gemma3", "fetched/gemma-3-270m.Q4_K_M.gguf", "smollm2-drafter",
+                 "python3 models/fetch_gemma3.py", "smollm2-drafter/equivalences.gemma3.json"}};
     }
 
     [[nodiscard]] side_paths find(const std::filesystem::path& model, const std::string& tokenizer,

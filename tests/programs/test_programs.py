@@ -324,7 +324,7 @@ class Compare(unittest.TestCase):
         for row in found:
             self.assertIn(f" {row['mbsu']:.2f}x ", table)
 
-    USUAL = ["autoregressive", "tli", "tli-block", "slem", "slrs", "coupled"]
+    USUAL = ["autoregressive", "slem+lookup", "tli", "tli-block", "slem", "slrs", "coupled"]
 
     def test_the_rules_that_one_would_choose_unless_told(self):
         def found(*more):
@@ -332,11 +332,43 @@ class Compare(unittest.TestCase):
                                                      "--draft-length", 1, *more))]
         self.assertEqual(found(), self.USUAL)
         own = ROOT / "models/docs-target"
-        self.assertEqual(found("--target", own, "--drafter", own), ["autoregressive", "identity", "identity-block", *self.USUAL[1:]])
+        self.assertEqual(found("--target", own, "--drafter", own),
+                         ["autoregressive", "identity+lookup", "identity", "identity-block", *self.USUAL[2:]])
+        self.assertEqual(found("--no-lookup"), ["autoregressive", "slem", "tli", "tli-block", "slrs", "coupled"])
+        self.assertEqual(found("--rules", "tli,default", "--lookup"), ["autoregressive", "tli", "tli+lookup", "slem+lookup"])
         for alone in ("--no-drafter",), ("--drafter", "none"), ("--target", own):
             self.assertEqual(found(*alone), ["autoregressive", "lookup"])
         self.assertEqual(found("--rules", "slem,all,tli")[:3], ["autoregressive", "slem", "union"])
         self.assertEqual(len(found("--rules", "all")), 16)  # identity and identity-block need one vocabulary
+
+    def test_the_default_is_what_generate_does(self):
+        sampled = rows(call("compare", "--json", "-n", 2, "--temperatures", "0,1", "--limit", 1, "--draft-length", 1))
+        self.assertEqual([(row["temperature"], row["rule"]) for row in sampled if row["by_default"]],
+                         [(0, "slem+lookup"), (1, "tli+lookup")])
+        said = " ".join(call("compare", "-n", 2, "--limit", 1, "--rules", "default", "--costs", "0.1,0,1,1,1").split())
+        for temperature, rule, why in ((0, "slem", "Chosen at temperature 0"), (1, "tli", "Chosen above temperature 0")):
+            self.assertRegex(said, rf"T = {temperature}, by default {rule}: [^.]+, lossless\. {why}: .* Prompt lookup proposes, too\.")
+        for flags, lookup in ((), True), (("--no-lookup",), False), (("--rule", "tli"), True), (("--no-drafter",), False):
+            made = json.loads(call("generate", "-n", 4, "--json", "--costs", "0.1,0,1,1,1", *flags))
+            self.assertEqual(made["lookup_beside"], lookup)
+            self.assertEqual("Prompt lookup proposes, too." in made["explanation"], lookup)
+            self.assertEqual("Chosen " in made["explanation"], "--rule" not in flags)
+        both = subprocess.run([PROGRAMS / "generate", "-n", "4"], capture_output=True, text=True, timeout=300, check=True).stderr
+        self.assertTrue(both.startswith("slem: "), both)
+        self.assertIn("(slem with lookup, T = 0", both.splitlines()[-1])
+        short = subprocess.run([PROGRAMS / "generate", "-n", "4", "--no-explain", "--no-lookup"], capture_output=True, text=True,
+                               timeout=300, check=True).stderr
+        self.assertEqual(len(short.splitlines()), 1, short)
+        self.assertIn("(slem, T = 0", short)
+
+    def test_when_tokens_were_there(self):
+        made = json.loads(call("generate", "-n", 300, "--json", "--no-drafter"))
+        tokens, seconds = zip(*made["seconds_by_tokens"])
+        self.assertLessEqual(tokens[0], 17)
+        self.assertEqual(list(tokens), sorted(set(tokens)))
+        self.assertLessEqual(tokens[-1], len(made["token_ids"]))
+        self.assertLessEqual(seconds[-1], made["seconds"] + 0.1)
+        self.assertEqual(list(seconds), sorted(seconds))
 
     def test_what_was_said_before_is_looked_up(self):
         text = "Copy: the cat sat on the mat, the cat sat on the mat, the cat sat on the"
@@ -362,7 +394,7 @@ class Compare(unittest.TestCase):
     def test_the_table_says_why_nothing_is_drafted(self):
         table, below = self.explained("--costs", "0.25,0,1,3,4,5")
         self.assertEqual([line.split()[1:3] for line in table], [["autoregressive", "-"]] + [[r, "0.0"] for r in self.USUAL[1:]])
-        self.assertIn("T = 0: drafting switched itself off in most rounds of tli, tli-block, slem, slrs and coupled (drafts "
+        self.assertIn("T = 0: drafting switched itself off in most rounds of slem+lookup, tli, tli-block, slem, slrs and coupled (drafts "
                       "in 0 % of them), as it was not expected to pay: a draft token costs 0.25 of a pass of the target "
                       "over one position, a pass over two 3.00. Even drafts that are always accepted would lose.", below)
         below = self.explained("--costs", "0,0,1,1.9,2.8,3.7", "--rules", "tli")[1]
@@ -748,7 +780,7 @@ class Generate(unittest.TestCase):
             self.assertEqual([t["id"] for t in token["top"]], [t["id"] for t in alone["top"]])
             self.assertAlmostEqual(token["logprob"], alone["logprob"], places=5)
             self.assertLess(token["logprob"], 0)
-        lines = run(*flags).stderr.decode().splitlines()
+        lines = run(*flags, "--no-explain").stderr.decode().splitlines()
         self.assertEqual(len(lines), out["tokens"] + 1)
         self.assertNotIn("log_probabilities", json.loads(call(*flags[:-2], "--json")))
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,7 +13,6 @@
 
 #include "support/flags/flag_values.hpp"
 #include <specdec/core/error.hpp>
-#include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/speculation/rule.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
 
@@ -58,11 +58,17 @@ struct tree_flags {
     }
 };
 
-/// Text that was seen before, beside a drafter.
-inline void add_lookup_flag(CLI::App& app, lookup_settings& s, const std::string& what) {
-    app.add_flag("--lookup,!--no-lookup", s.beside,
-                 what + ": prompt lookup, where its continuation promises "
-                        "more than the drafter; of a tree it is a branch");
+/// Prompt lookup in addition to a drafter: what the flag said, if it was given.
+inline void add_lookup_flag(CLI::App& app, std::optional<bool>& asked, const std::string& what) {
+    app.add_flag_function(
+        "--lookup,!--no-lookup", [&asked](std::int64_t n) { asked = n > 0; },
+        what + ": prompt lookup, where its continuation promises "
+               "more than the drafter; of a tree it is a branch");
+}
+/// Whether a rule looks up in addition to its drafter: if nothing else was asked for, whenever it
+/// has one. Lookup takes a round only where it promises more (docs/results/trees-and-lookup.md).
+[[nodiscard]] inline bool looks_up_beside(std::optional<bool> asked, rule r) {
+    return asked.value_or(takes_drafter(r));
 }
 
 inline void add_tree_flags(CLI::App& app, tree_flags& f, const std::string& whose) {

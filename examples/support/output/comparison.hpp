@@ -41,6 +41,7 @@ struct row {
     std::optional<std::size_t> length{}; ///< of its drafts, where it has its own: "slem:2"
     bool tree = false;                   ///< its drafts branch
     bool lookup = false;                 ///< it looks up beside its drafter
+    bool by_default = false;             ///< it is what the pair does if nothing else is asked for
     statistics counts;
     std::size_t texts = 0, identical = 0; ///< identical to autoregressive's
     double seconds = 0;
@@ -57,6 +58,13 @@ struct row {
 
     [[nodiscard]] double tokens_per_second() const {
         return static_cast<double>(counts.committed) / seconds;
+    }
+    /// Of all prompts.
+    [[nodiscard]] std::size_t prompt_tokens() const {
+        std::size_t sum = 0;
+        for (const text_counts& text : by_text)
+            sum += text.prompt;
+        return sum;
     }
     /// Mean seconds from the beginning to the first token.
     [[nodiscard]] double time_to_first_token() const {
@@ -334,7 +342,9 @@ inline constexpr std::size_t fewest_prompts = 8;
     const std::optional<double> size = facts.relative_size(), mbsu = r.memory_bound_speedup(size);
     ordered_json out{
         {"rule", r.name()},
+        {"by_default", r.by_default},
         {"temperature", temperature},
+        {"prompt_tokens", r.prompt_tokens()},
         {"tokens", c.committed},
         {"seconds", r.seconds},
         {"tokens_per_second", r.tokens_per_second()},
