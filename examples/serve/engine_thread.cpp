@@ -172,9 +172,11 @@ void engine_thread::admit() {
 
 std::vector<target_id> engine_thread::prompt_of(const asked& request) const {
     using namespace specdec::examples;
-    std::vector<target_id> ids = request.chat
-                                     ? chat_prompt(pair_, request.messages, "model", "messages")
-                                     : plain_prompt(pair_, request.prompt);
+    if (request.chat && !settings_.form)
+        throw error("model", "messages", settings_.no_form);
+    const std::vector<target_id> ids =
+        request.chat ? chat_prompt(pair_, *settings_.form, request.messages, "model")
+                     : plain_prompt(pair_, request.prompt);
     const std::size_t most = pair_.target_models().capacity();
     if (ids.empty() || ids.size() >= most)
         throw error("request", request.chat ? "messages" : "prompt",
@@ -190,9 +192,9 @@ decode_settings engine_thread::settings_of(const asked& request, std::uint64_t s
     s.sampling = request.sampling;
     s.seed = seed;
     s.limits = {.max_tokens = request.max_tokens, .stop_strings = request.stops};
-    if (const examples::chat_form* form = request.chat ? examples::known_chat_form(pair_) : nullptr)
-        if (const auto end = pair_.control(form->end); !is_end(pair_.end_tokens(), *end))
-            s.limits.stop_strings.emplace_back(form->end); // an answer ends with its turn
+    if (const std::string end = request.chat ? settings_.form->end() : std::string(); !end.empty())
+        if (!is_end(pair_.end_tokens(), *pair_.control(end)))
+            s.limits.stop_strings.push_back(end); // an answer ends with its turn
     s.log_probabilities = request.likeliest;
     if (request.seed && s.sampling.temperature > 0 && !repeats(pair_.rule_for(s))) {
         s.lookup.beside = false;

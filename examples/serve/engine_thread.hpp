@@ -23,10 +23,12 @@
 namespace specdec::serve {
 
 struct engine_settings {
-    decode_settings decoding{};        ///< what a request does not say
-    std::size_t waiting = 64;          ///< texts that wait for a sequence, at most
-    std::size_t prompt_piece = 128;    ///< tokens of prompts that are fed a round, at most
-    std::chrono::seconds longest{300}; ///< from a request's arrival to its end
+    decode_settings decoding{};                ///< what a request does not say
+    std::optional<examples::chat_form> form{}; ///< how chats are written
+    std::string no_form{};                     ///< why there is none
+    std::size_t waiting = 64;                  ///< texts that wait for a sequence, at most
+    std::size_t prompt_piece = 128;            ///< tokens of prompts that are fed a round, at most
+    std::chrono::seconds longest{300};         ///< from a request's arrival to its end
 };
 
 /// What is counted. Thread safety: one thread writes, all may read.

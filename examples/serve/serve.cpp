@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -25,6 +26,7 @@
 #include "support/pair/engine.hpp"
 #include "support/program/files.hpp"
 #include "support/program/program.hpp"
+#include "support/text/chat_template.hpp"
 #include "support/text/prompt.hpp"
 
 namespace {
@@ -76,6 +78,22 @@ private:
     sigset_t set_, before_;
 };
 
+/// The form of the chat template that the model brings; else the one whose marks it has.
+void find_form(serve::engine_settings& to, const decoder& pair,
+               const std::filesystem::path& model) {
+    try {
+        const std::string text = read_chat_template(model);
+        chat_form form = text.empty() ? chat_form_of(pair, "model", "messages")
+                                      : form_of_template(text, model.filename().string());
+        if (has_marks(pair, form))
+            to.form = std::move(form);
+        else
+            to.no_form = "expected the marks of " + form.name + " as control tokens of the target";
+    } catch (const error& problem) {
+        to.no_form = problem.expected();
+    }
+}
+
 void run(flags f, const program_engine& e) {
     if (!f.key_file.empty())
         f.http.key = key_in(f.key_file);
@@ -101,7 +119,8 @@ void run(flags f, const program_engine& e) {
     if (s.lengths.kind == length_kind::automatic)
         (void)pair->costs_of(s.lengths); // measured before there are requests
     f.http.model = pair.facts.target.name;
-    f.http.chats = known_chat_form(*pair) != nullptr;
+    find_form(f.engine, *pair, find_target(e, f.models).model);
+    f.http.chats = f.engine.form.has_value();
     f.engine.longest = std::chrono::seconds(f.seconds);
     f.http.body_bytes = 1024 * f.kibibytes;
     const std::size_t room = pair->target_models().capacity();

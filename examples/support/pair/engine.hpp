@@ -56,6 +56,8 @@ public:
 /// The drafter that the flags ask for, alone, in the place of a target: what it writes, and its
 /// tokens. Errors: as load_pair, and for a drafter that needs its target.
 [[nodiscard]] loaded_pair load_drafter_alone(const program_engine& e, const model_flags& flags);
+/// Where the target that the flags ask for lies. Errors: as load_pair.
+[[nodiscard]] side_paths find_target(const program_engine& e, const model_flags& flags);
 /// Whether the drafter that the flags ask for runs beside its target only.
 [[nodiscard]] bool drafter_needs_target(const program_engine& e, const model_flags& flags);
 

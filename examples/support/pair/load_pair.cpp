@@ -165,6 +165,10 @@ loaded_pair load_drafter_alone(const program_engine& e, const model_flags& flags
             .grouping = std::make_shared<grouping_watch>()};
 }
 
+side_paths find_target(const program_engine& e, const model_flags& flags) {
+    return paths_of(e, flags).target;
+}
+
 bool drafter_needs_target(const program_engine& e, const model_flags& flags) {
     const pair_paths paths = paths_of(e, flags);
     return paths.drafter && e.needs_target(*paths.drafter);

@@ -26,97 +26,160 @@ template <class Words>
     return ids;
 }
 
-/// The marks of a chat form, and the roles in it.
+/// How a talk is written: what stands before and after each message. The marks in it are control
+/// tokens, all else is text.
 struct chat_form {
-    std::string_view start, end;
-    std::string_view system; ///< the role; empty: the first question begins with the message
-    std::string_view system_message; ///< if a talk brings none
-    std::string_view user, answerer;
+    struct turn {
+        std::string open, close;
+    };
+    std::string name;
+    std::vector<std::string> marks; ///< the control tokens; the last one ends an answer
+    turn system;                    ///< nothing: the first question begins with the message
+    turn user, answer;
+    std::string system_message; ///< if a talk brings none; empty: then there is none
+    bool trims = false;         ///< spaces around a message are left out
+
+    [[nodiscard]] const std::string& end() const { return marks.back(); }
 };
-inline constexpr chat_form chat_forms[] = {
-    // ChatML, with the system message of SmolLM2's template.
-    {"<|im_start|>", "<|im_end|>", "system",
-     "You are a helpful AI assistant named SmolLM, trained by Hugging Face", "user", "assistant"},
-    {"<start_of_turn>", "<end_of_turn>", "", "", "user", "model"}, // Gemma
-};
+
+/// The forms that are known, by their marks.
+[[nodiscard]] inline const std::vector<chat_form>& chat_forms() {
+    static const std::vector<chat_form> all{
+        {"ChatML",
+         {"<|im_start|>", "<|im_end|>"},
+         {"<|im_start|>system\n", "<|im_end|>\n"},
+         {"<|im_start|>user\n", "<|im_end|>\n"},
+         {"<|im_start|>assistant\n", "<|im_end|>\n"},
+         "You are a helpful AI assistant named SmolLM, trained by Hugging Face"},
+        {"Gemma",
+         {"<start_of_turn>", "<end_of_turn>"},
+         {},
+         {"<start_of_turn>user\n", "<end_of_turn>\n"},
+         {"<start_of_turn>model\n", "<end_of_turn>\n"},
+         ""},
+        {"Llama 3",
+         {"<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"},
+         {"<|start_header_id|>system<|end_header_id|>\n\n", "<|eot_id|>"},
+         {"<|start_header_id|>user<|end_header_id|>\n\n", "<|eot_id|>"},
+         {"<|start_header_id|>assistant<|end_header_id|>\n\n", "<|eot_id|>"},
+         ""},
+        {"Phi-3",
+         {"<|system|>", "<|user|>", "<|assistant|>", "<|end|>"},
+         {"<|system|>\n", "<|end|>\n"},
+         {"<|user|>\n", "<|end|>\n"},
+         {"<|assistant|>\n", "<|end|>\n"},
+         ""}};
+    return all;
+}
 
 /// A message of a talk. role: system (the first message only), user or assistant.
 struct chat_message {
     std::string role, content;
 };
 
-/// The form whose marks are control tokens of the target; null where it knows none of the forms.
+/// Whether the target has the marks of a form as control tokens.
 template <class Words>
-[[nodiscard]] const chat_form* known_chat_form(const Words& d) {
-    for (const chat_form& form : chat_forms)
-        if (find_control(d.target_table(), form.start) && find_control(d.target_table(), form.end))
-            return &form;
-    return nullptr;
+[[nodiscard]] bool has_marks(const Words& d, const chat_form& form) {
+    for (const std::string& mark : form.marks)
+        if (!find_control(d.target_table(), mark))
+            return false;
+    return true;
 }
 
-/// The same. Errors: specdec::error where there is none; `source` and `field` are for it.
+/// The form whose marks the target has. Errors: specdec::error where it has none of them; `source`
+/// and `field` are for it.
 template <class Words>
-[[nodiscard]] const chat_form& chat_form_of(const Words& d, const std::string& source,
-                                            const std::string& field) {
-    if (const chat_form* form = known_chat_form(d))
-        return *form;
+[[nodiscard]] const chat_form& chat_form_of(const Words& d, const std::string& source = "--chat",
+                                            const std::string& field = "marks") {
+    std::string known;
+    for (const chat_form& form : chat_forms()) {
+        if (has_marks(d, form))
+            return form;
+        known += (known.empty() ? "" : ", ") + form.marks.front();
+    }
     throw error(source, field,
-                "expected control tokens of a known chat form (" +
-                    std::string(chat_forms[0].start) + " or " + std::string(chat_forms[1].start) +
+                "expected control tokens of a known chat form (" + known +
                     "); the target has none");
 }
 
-/// A talk in the target's chat form, up to where the answer begins. The marks are put in as ids:
-/// what looks like one in a message is text. Errors: specdec::error for roles in another order, and
-/// as chat_form_of.
+/// A talk in a form, up to where the answer begins. The marks are put in as ids: what looks like
+/// one in a message is text. Pre: has_marks(d, form). Errors: specdec::error for roles in another
+/// order.
 template <class Words>
-[[nodiscard]] std::vector<target_id>
-chat_prompt(const Words& d, std::span<const chat_message> messages,
-            const std::string& source = "--chat", const std::string& field = "marks") {
-    const chat_form& form = chat_form_of(d, source, field);
-    const auto start = id_at<target_id>(*find_control(d.target_table(), form.start));
-    const auto end = id_at<target_id>(*find_control(d.target_table(), form.end));
+[[nodiscard]] std::vector<target_id> chat_prompt(const Words& d, const chat_form& form,
+                                                 std::span<const chat_message> messages,
+                                                 const std::string& source = "--chat") {
     std::vector<target_id> ids;
     if (const auto begin = d.begin_token())
         ids.push_back(*begin);
-    const auto open = [&](std::string_view role, const std::string& content) {
-        ids.push_back(start);
-        d.encode(std::string(role) + "\n" + content, encode_mode::continuation, ids);
+    std::string text; // that is not in `ids` yet: between two marks it is encoded as one
+    const auto flush = [&] {
+        if (!text.empty())
+            d.encode(std::exchange(text, {}), encode_mode::continuation, ids);
     };
-    const auto say = [&](std::string_view role, const std::string& content) {
-        open(role, content);
-        ids.push_back(end);
-        d.encode("\n", encode_mode::continuation, ids);
+    const auto put = [&](std::string_view marked) {
+        while (!marked.empty()) {
+            std::size_t first = marked.size(), length = 0;
+            for (const std::string& mark : form.marks)
+                if (const std::size_t at = marked.find(mark); at < first) {
+                    first = at;
+                    length = mark.size();
+                }
+            text += marked.substr(0, first);
+            if (length > 0) {
+                flush();
+                ids.push_back(id_at<target_id>(
+                    *find_control(d.target_table(), marked.substr(first, length))));
+            }
+            marked.remove_prefix(first + length);
+        }
     };
-    std::string before; // the first question, where the form has no role for the system
-    if (!form.system.empty() && (messages.empty() || messages.front().role != "system"))
-        say(form.system, std::string(form.system_message));
+    const auto trimmed = [&](std::string_view content) {
+        constexpr std::string_view spaces = " \t\r\n";
+        if (!form.trims)
+            return content;
+        const std::size_t first = content.find_first_not_of(spaces);
+        return first == std::string_view::npos
+                   ? std::string_view()
+                   : content.substr(first, content.find_last_not_of(spaces) - first + 1);
+    };
+    const auto say = [&](const chat_form::turn& turn, const std::string& before,
+                         std::string_view content) {
+        put(turn.open);
+        text += before;
+        text += trimmed(content);
+        put(turn.close);
+    };
+    std::string before; // the first question, where the form has no turn for the system
+    if (!form.system_message.empty() && (messages.empty() || messages.front().role != "system"))
+        say(form.system, {}, form.system_message);
     for (std::size_t i = 0; i < messages.size(); ++i) {
         const chat_message& message = messages[i];
         if (message.role == "user") {
-            say(form.user, std::exchange(before, {}) + message.content);
+            say(form.user, std::exchange(before, {}), message.content);
         } else if (message.role == "assistant") {
-            say(form.answerer, message.content);
+            say(form.answer, {}, message.content);
         } else if (message.role == "system" && i == 0) {
-            if (form.system.empty())
-                before = message.content + "\n\n";
+            if (form.system.open.empty())
+                before = std::string(trimmed(message.content)) + "\n\n";
             else
-                say(form.system, message.content);
+                say(form.system, {}, message.content);
         } else {
             throw error(source, "messages[" + std::to_string(i) + "].role",
                         "expected user, assistant or, for the first message, system, found \"" +
                             message.role + "\"");
         }
     }
-    open(form.answerer, "");
+    put(form.answer.open);
+    flush();
     return ids;
 }
 
-/// A question in the target's chat form.
+/// A question in the target's chat form. Errors: as chat_form_of.
 template <class Words>
 [[nodiscard]] std::vector<target_id> chat_prompt(const Words& d, std::string_view question) {
     const chat_message asked{"user", std::string(question)};
-    return chat_prompt(d, {&asked, 1});
+    return chat_prompt(d, chat_form_of(d), {&asked, 1});
 }
 
 /// A text needs room for a token behind its prompt. `capacity`: of the target's context. Errors:
