@@ -170,13 +170,20 @@ std::vector<ordered_json> answer::take(event e) {
         if (request_.origins)
             pieces.push_back({{"text", p.text}, {"origin", origin_of(p)}});
     }
+    ordered_json rounds = ordered_json::array();
+    for (const round_report& r : e.rounds)
+        rounds.push_back({{"proposed", r.proposed},
+                          {"accepted", r.accepted},
+                          {"target", r.target ? ordered_json(*r.target) : ordered_json()}});
     const ordered_json tokens = reported(e.tokens, of);
     of.text += text;
     of.tokens.insert(of.tokens.end(), tokens.begin(), tokens.end());
     of.pieces.insert(of.pieces.end(), pieces.begin(), pieces.end());
-    if (!text.empty() || !tokens.empty())
+    of.rounds.insert(of.rounds.end(), rounds.begin(), rounds.end());
+    if (!text.empty() || !tokens.empty() || !rounds.empty())
         send({{"content", text}}, {}, in_form(tokens),
-             request_.origins ? ordered_json{{"pieces", pieces}} : ordered_json());
+             request_.origins ? ordered_json{{"pieces", pieces}, {"rounds", rounds}}
+                              : ordered_json());
     if (e.finish == finish_reason::none)
         return chunks;
     of.finish = e.finish;
@@ -208,6 +215,7 @@ ordered_json answer::object() const {
         if (request_.origins) {
             one["specdec"] = c.facts;
             one["specdec"]["pieces"] = c.pieces;
+            one["specdec"]["rounds"] = c.rounds;
         }
         out["choices"].push_back(one);
     }

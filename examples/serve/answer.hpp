@@ -43,6 +43,7 @@ private:
         std::string text{};
         ordered_json tokens = ordered_json::array(); // of log-probabilities
         ordered_json pieces = ordered_json::array(); // origins
+        ordered_json rounds = ordered_json::array();
         ordered_json facts{};
         finish_reason finish = finish_reason::none;
         std::size_t offset = 0; // characters of the tokens before

@@ -26,6 +26,13 @@ struct piece {
     bool forced = false; ///< looked up, where a grammar may have forced it
 };
 
+/// What became of a round's draft.
+struct round_report {
+    std::vector<std::string> proposed; ///< the bytes of each token
+    std::size_t accepted = 0;          ///< the first of them
+    std::optional<std::string> target; ///< the target's own token behind them
+};
+
 struct token_text {
     std::string bytes;
     double log_probability;
@@ -45,6 +52,7 @@ struct event {
     std::size_t prompt_tokens = 0, cached_tokens = 0;
     std::vector<piece> pieces{};
     std::vector<reported_token> tokens{};
+    std::vector<round_report> rounds{};         ///< if the request asks for origins
     finish_reason finish = finish_reason::none; ///< none: more will come
     statistics counts{};                        ///< of one that has finished
     double seconds = 0;                         ///< from its beginning on

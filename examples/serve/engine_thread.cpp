@@ -37,7 +37,17 @@ public:
             {std::string(part), origin, origin == token_origin::looked_up && forces});
         return !asked_.to->gone();
     }
-    bool round(const round_result&) override { return !asked_.to->gone(); }
+    bool round(const round_result& r) override {
+        if (asked_.request->origins) {
+            round_report& report = news_.rounds.emplace_back();
+            for (const target_id id : r.proposed)
+                report.proposed.emplace_back(table_.entry(id.index()));
+            report.accepted = r.accepted;
+            if (!r.ended())
+                report.target = std::string(table_.entry(r.tokens.back().index()));
+        }
+        return !asked_.to->gone();
+    }
     void committed(std::span<const target_id> tokens,
                    std::span<const token_report> reports) override {
         made_ += tokens.size();

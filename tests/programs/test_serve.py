@@ -184,12 +184,18 @@ class Texts(Served):
         pieces = [p for chunk in chunks for c in chunk["choices"] for p in c.get("specdec", {}).get("pieces", [])]
         self.assertEqual("".join(p["text"] for p in pieces), text_of(chunks))
         self.assertLessEqual({p["origin"] for p in pieces}, {"drafter", "lookup", "target"})
+        rounds = [r for chunk in chunks for c in chunk["choices"] for r in c.get("specdec", {}).get("rounds", [])]
         facts = chunks[-1]["choices"][0]["specdec"]
         self.assertEqual(facts["tokens"], 60)
+        self.assertEqual(len(rounds), facts["target_passes"])
+        self.assertEqual(sum(len(r["proposed"]) for r in rounds), facts["proposed"])
+        written = "".join("".join(r["proposed"][:r["accepted"]]) + (r["target"] or "") for r in rounds)
+        self.assertTrue(written.startswith(text_of(chunks)))  # the last round may go beyond max_tokens
         self.assertGreaterEqual(facts["tokens_per_pass"], 1)
         plain = self.server.stream({**asked, "speculative": False})
         self.assertEqual(text_of(plain), text_of(chunks))
         self.assertEqual(plain[-1]["choices"][0]["specdec"]["target_passes"], 60)
+        self.assertTrue(all(not r["proposed"] for chunk in plain for c in chunk["choices"] for r in c["specdec"].get("rounds", [])))
 
     def test_an_object_of_json_is_one(self):
         whole = 0
