@@ -12,7 +12,7 @@ A page marks where a table stands:
 docs/results/data/captions.json says of each file of rows when, where and how it was measured; recorded.json has the figures
 whose rows were not kept, each with the page that reports it. --check: writes nothing, exit status 1 if a page is another.
 """
-import datetime, hashlib, json, pathlib, re, statistics, sys, textwrap
+import datetime, hashlib, json, pathlib, re, shlex, statistics, sys, textwrap
 
 from pages import ROOT, Unreadable, table, write_or_check
 
@@ -24,11 +24,14 @@ NUMBER = (int, float)
 COMPARED = {"rule": str, "temperature": NUMBER, "tokens": int, "tokens_per_second": NUMBER, "tokens_per_target_call": NUMBER,
             "speedup": NUMBER, "texts": int, "identical_texts": int, "precision": str, "kernel": str, "threads": int, "costs": list,
             "conditional_acceptance_by_position": list}
+TIMED = {"prompt_tokens": int, "time_to_first_token": NUMBER, "time_per_output_token_speedup": NUMBER, "by_default": bool}
 STUDIED = {"model": str, "temperature": NUMBER, "rule": str, "tokens_per_second": NUMBER, "speedup": NUMBER,
            "tokens_per_target_call": (*NUMBER, type(None)), "same_text": str}
+LONG = {"arguments": str, "tokens": int, "temperature": NUMBER, "tokens_per_target_call": NUMBER, "seconds_by_tokens": list,
+        "resident_early": int, "resident_end": int}
 CAPTION = {"date": str, "commit": (str, type(None)), "cpu": str, "compiler": (str, type(None)), "runs": int, "weights": dict, "command": str}
 RECORDED = {"what": str, "figures": list, "cpu": str, "date": str, "page": str}
-NAMES = {str: "a string", int: "a whole number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
+NAMES = {str: "a string", bool: "true or false", int: "a whole number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
 FIVE = 6  # of "costs", which begins with a draft token and no position: a pass over five positions, in passes over one
 HELD_OUT = ("retrieval", "recipes", "travel")  # no drafter was trained on any
 
@@ -41,7 +44,7 @@ def checked(value, fields, where):
         kinds = kinds if isinstance(kinds, tuple) else (kinds,)
         if name not in value:
             raise Unreadable(f"{where}: expected a field {name}")
-        if not isinstance(value[name], kinds) or isinstance(value[name], bool):
+        if not isinstance(value[name], kinds) or (isinstance(value[name], bool) and bool not in kinds):
             wanted = " or ".join(dict.fromkeys(NAMES[kind] for kind in kinds))
             raise Unreadable(f"{where}: {name}: expected {wanted}, found {json.dumps(value[name])[:40]}")
     return value
@@ -91,6 +94,17 @@ def cells(path):
     return found
 
 
+def outputs(path):
+    """{(decoding, temperature): row} of what long_outputs.py --out wrote, a line a run."""
+    rows = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        where = f"{shown(path)}:{number}"
+        run = checked(loaded(line, where), {"arguments": str, "rows": list}, where)
+        row = checked({"arguments": run["arguments"], **run["rows"][0]}, LONG, where)
+        rows[shlex.split(run["arguments"])[-1], row["temperature"]] = row
+    return rows
+
+
 def studied(path):
     """{(model, temperature, rule): row} of what openvino_study.py --json wrote."""
     rows = loaded(path.read_text(), shown(path))
@@ -117,7 +131,8 @@ class Data:
                 there = hashlib.sha256(weights.read_bytes()).hexdigest() if weights.is_file() else "no such file"
                 if there != digest:
                     raise Unreadable(f"{where}: weights: {model}: expected the hash of {shown(weights)}, {there}: measure again")
-        self.kinds = {name: cells(folder / name) for name in sorted(files) if name.endswith(".jsonl")}
+        self.outputs = {name: outputs(folder / name) for name in sorted(files) if name.startswith("outputs-")}
+        self.kinds = {name: cells(folder / name) for name in sorted(files) if name.endswith(".jsonl") and name not in self.outputs}
         self.openvino = {name: studied(folder / name) for name in sorted(files) if name.endswith(".json")}
         self.recorded = {}
         for i, entry in enumerate(loaded((folder / "recorded.json").read_text(), f"{shown(folder)}/recorded.json")):
@@ -235,6 +250,74 @@ def kinds_table(data, columns, cell=speed):
     return text + caption(data, list(dict.fromkeys(file for _, file, _ in columns)))
 
 
+LENGTHS = [("text drafter, 4 bits", "zen4-lengths-text-q4.jsonl"), ("EAGLE-style, 4 bits", "zen4-lengths-features-q4.jsonl"),
+           ("text drafter, BF16", "zen4-lengths-text-bf16.jsonl"), ("EAGLE-style, BF16", "zen4-lengths-features-bf16.jsonl")]
+
+
+def by_default(found, where):
+    """The row of what the pair does by default, with its times."""
+    rows = [row for row in found.values() if checked(row, TIMED, where)["by_default"]]
+    if len(rows) != 1:
+        raise Unreadable(f"{where}: expected one row by_default, found {len(rows)}")
+    return rows[0]
+
+
+def prompts_by_length(data):
+    files = [file for _, file in LENGTHS]
+    rows = []
+    for kind in data.kinds[files[0]]:
+        found = [by_default(data.kinds[file][kind], f"{file}: {kind}") if kind in data.kinds[file] else None for file in files]
+        rows.append([f"{found[0]['prompt_tokens'] / found[0]['texts']:,.0f}", *(
+            f"{row['tokens_per_target_call']:.2f}, {row['speedup']:.2f}x, {row['time_per_output_token_speedup']:.2f}x" if row else ""
+            for row in found), f"{1000 * found[0]['time_to_first_token']:,.0f}"])
+    lines = aligned(["prompt tokens", *(name for name, _ in LENGTHS), "time to first token, ms"], rows, 0)
+    return lines + caption(data, files)
+
+
+def long_outputs(data):
+    import long_outputs as study
+    file = "outputs-zen4.jsonl"
+    return "\n".join(study.table(data.outputs[file])) + "\n" + caption(data, [file])
+
+
+CHOICES = [("text drafter", "zen4-choices-text-q4.jsonl", "slem"), ("EAGLE-style", "zen4-choices-features-q4.jsonl", "identity")]
+
+
+def choices(data):
+    """The default's speed-up, that without lookup, the best of the lengths that were fixed, and the default as a share of the best of all."""
+    rows = []
+    for kind in dict.fromkeys(kind for _, file, _ in CHOICES for kind in data.kinds[file]):
+        cells = []
+        for _, file, rule in CHOICES:
+            found = data.kinds[file].get(kind)
+            if found is None:
+                cells += ["", "", "", ""]
+                continue
+            default = by_default(found, f"{file}: {kind}")
+            fixed = max((row for name, row in found.items() if ":" in name), key=lambda row: row["speedup"])
+            best = max(row["speedup"] for row in (fixed, found[rule], found["lookup"]))
+            cells += [f"{default['speedup']:.2f}x", f"{found[rule]['speedup']:.2f}x", f"{fixed['speedup']:.2f}x ({fixed['rule']})",
+                      f"{default['speedup'] / best:.2f}"]
+        rows.append([kind, *cells])
+    heads = [f"{name}: {what}" for name, _, _ in CHOICES for what in ("default", "without lookup", "best fixed length", "default / best")]
+    return aligned(["kind", *heads], rows, 1) + caption(data, [file for _, file, _ in CHOICES])
+
+
+GEMMA = ["zen4-gemma3-t0.jsonl", "zen4-gemma3-t1.jsonl"]
+
+
+def gemma(data):
+    """Tokens a second and speed-up of each rule."""
+    rows = []
+    for file in GEMMA:
+        for kind, found in data.kinds[file].items():
+            default = by_default(found, f"{file}: {kind}")
+            rules = [found[rule] for rule in ("slem", "tli", "tli-block")] + [default]
+            rows.append([f"{default['temperature']:g}", kind, f"{found['autoregressive']['tokens_per_second']:.1f}",
+                         *(f"{row['tokens_per_second']:.1f}, {row['speedup']:.2f}x" for row in rules)])
+    return aligned(["T", "kind", "plain", "`slem`", "`tli`", "`tli-block`", "default"], rows, 2) + caption(data, GEMMA)
+
+
 def openvino(data, file):
     names = {"autoregressive": "plain, through specdec", "GenAI plain": "OpenVINO GenAI, plain", "GenAI prompt lookup": "OpenVINO GenAI, prompt lookup",
              "identity": "`identity`, EAGLE-style drafter, a run of its own"}
@@ -280,10 +363,14 @@ def by_hand(data):
 
 TABLES = {
     "decodings-readme": lambda data: decodings(data, True),
-    "decodings": lambda data: decodings(data, False) + caption(data, list(data.kinds)),
+    "decodings": lambda data: decodings(data, False) + caption(data, sorted({row[3] for row in DECODINGS})),
     "kinds-greedy": lambda data: kinds_table(data, GREEDY),
     "kinds-sampled": lambda data: kinds_table(data, SAMPLED),
     "positions": lambda data: kinds_table(data, [GREEDY[1], GREEDY[3], *SAMPLED[:2]], positions),
+    "prompts-by-length": prompts_by_length,
+    "long-outputs": long_outputs,
+    "choices": choices,
+    "gemma3": gemma,
     "openvino-zen3": lambda data: openvino(data, "openvino-zen3.json"),
     "openvino-emerald-rapids": lambda data: openvino(data, "openvino-emerald-rapids.json"),
     "by-hand": by_hand,

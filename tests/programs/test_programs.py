@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
-import kinds_study, peers, peers_report
+import kinds_study, long_outputs, peers, peers_report
 COMPARE_KEYS = """rule temperature tokens seconds tokens_per_second target_calls tokens_per_target_call
     proposed accepted acceptance_rate conditional_acceptance_rate drafter_forwards_per_target_call drafter_relative_size mbsu speedup
     identical_text nll nll_stderr mean_accepted_length time_to_first_token time_to_first_token_speedup
@@ -540,6 +540,12 @@ class Kinds(unittest.TestCase):
         row = {"tokens_per_target_call": 2, "speedup": 1.5, "time_per_output_token_speedup": 1.75, "time_to_first_token": 0.25,
                "prompt_tokens": 2560, "texts": 2, "kernel": "portable", "threads": 2}
         self.assertIn("| 1,280 | 2.00 | 1.50x | 1.75x | 250 |", kinds_study.lengths_table(0.0, {"documents-1280": {"text": row}}))
+
+    def test_long_outputs(self):
+        row = {"tokens": 1000, "tokens_per_target_call": 2, "resident_early": 10**8, "resident_end": 11 * 10**7,
+               "seconds_by_tokens": [[0, 1], [250, 2], [500, 4], [750, 5], [1000, 10]]}
+        self.assertEqual(long_outputs.speeds(row), [250, 125, 250, 50])
+        self.assertEqual(long_outputs.table({("drafter", 0.0): row})[-1], "| drafter | 0 | 1,000 | 2.00 | 250, 125, 250, 50 | 100, 110 |")
 
     def test_goes_on_where_it_was(self):
         with tempfile.TemporaryDirectory() as folder:
