@@ -16,6 +16,16 @@ TEST_CASE("costs in between and beyond lie on lines") {
     CHECK(cost_table{.draft = 2, .start = 1}.draft_of(0) == 0);
 }
 
+TEST_CASE("a text answers for its share of a pass and for what its draft adds") {
+    const cost_table costs{.pass = {1, 1.2, 1.4, 1.6, 2.6, 3.6}};
+    CHECK(costs.part_of_pass(1, 2, 2) == Approx(0.6));
+    CHECK(costs.part_of_pass(1, 5, 2) == Approx(0.6)); // the other's draft
+    CHECK(costs.part_of_pass(4, 5, 2) == Approx(2));
+    CHECK(costs.part_of_pass(2, 5, 2) + costs.part_of_pass(3, 5, 2) == Approx(2.6));
+    CHECK(costs.part_of_pass(3, 3, 1) == Approx(1.4));
+    CHECK(costs.part_of_pass(1, 2, 3) == Approx(1.4 / 3)); // one of them waits for its prompt
+}
+
 TEST_CASE("a table that cannot be is refused by its entry") {
     using Catch::Contains;
     CHECK_NOTHROW(validate(cost_table{.pass = {1, 1, 1.5}, .draft = 0.2}));

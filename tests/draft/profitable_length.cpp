@@ -318,6 +318,77 @@ TEST_CASE("a position of a pass that texts share costs its share") {
     CHECK_FALSE(together.more(now));
 }
 
+TEST_CASE("in a plan a text drafts while a position is worth what it adds to the pass") {
+    acceptance_table table;
+    const cost_table costs{.pass = {1, 1, 1, 1, 1, 1, 3, 5, 7}, .draft = 0.01};
+    profitable_length rule(table, costs);
+    pass_share share(3);
+    share.planned = true;
+    share.others = 2;
+    share.rate = 4;
+    rule.share_pass(share); // of six positions that cost nothing three are left for drafts
+    CHECK(rule.rate() == 4);
+    world w{costs, 0.7};
+    for (int i = 0; i < 100; ++i)
+        w.round(rule);
+    CHECK(w.longest == 3);
+    share.others = 4;
+    rule.share_pass(share);
+    w.longest = 0;
+    for (int i = 0; i < 100; ++i)
+        w.round(rule);
+    CHECK(w.longest == 1);
+    share.rate = 0.1; // less than without drafts
+    rule.share_pass(share);
+    CHECK(rule.rate() == Approx(3));
+}
+
+TEST_CASE(
+    "a text that has no part in a plan drafts nothing, and tries one token where it could pay") {
+    const auto drafts_of = [](const cost_table& costs) {
+        acceptance_table table;
+        profitable_length rule(table, costs);
+        pass_share share(4);
+        share.planned = true;
+        share.drafts = false;
+        share.others = 3;
+        share.rate = 4 / costs.pass_over(4);
+        rule.share_pass(share);
+        world w{costs, 0.9};
+        for (int i = 0; i < 4000; ++i)
+            w.round(rule);
+        CHECK(w.longest <= 1);
+        return w.drafts;
+    };
+    const cost_table near{.pass = {1, 1.1, 1.2, 1.3, 1.5, 1.7, 1.9}, .draft = 0.05};
+    const cost_table full{.pass = {1, 2, 3, 4, 5, 6, 7}, .draft = 0.05};
+    CHECK(drafts_of(near) > 4);
+    CHECK(drafts_of(near) < 200);
+    CHECK(drafts_of(full) == 0);
+}
+
+TEST_CASE("texts that ask one table expect what became of their own first tokens") {
+    acceptance_table table;
+    profitable_length good(table, cheap), bad(table, cheap);
+    const std::vector<draft_progress> first{{.drafted = 1, .sure = 0.5}};
+    for (int i = 0; i < 50; ++i) {
+        good.learn({.steps = first, .kept = 1, .forwards = 1, .proposed = 1, .emitted = 2});
+        bad.learn({.steps = first, .rejected = true, .forwards = 1, .proposed = 1});
+    }
+    const draft_offer one = good.offer(), other = bad.offer();
+    REQUIRE(one.tokens == draft_offer::most);
+    CHECK(one.costs != nullptr);
+    CHECK(one.draft == Approx(cheap.draft));
+    CHECK(one.width == Approx(1));
+    CHECK(one.worth[0] > 0.8);
+    CHECK(other.worth[0] < 0.2);
+    CHECK(one.worth[1] < one.worth[0]);
+    good.start(1); // another text
+    CHECK(good.offer().worth[0] == Approx(table.next({})));
+    good.follow(cheap, false);
+    CHECK(good.offer().tokens == 0);
+}
+
 TEST_CASE("where costs follow the rounds, a few of them show what others do not, at little cost") {
     for (const double chance : {0.5, 0.9}) {
         acceptance_table table;

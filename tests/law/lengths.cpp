@@ -9,6 +9,7 @@
 
 #include <specdec/decode/outcome_of.hpp>
 #include <specdec/draft/length_rule.hpp>
+#include <specdec/draft/shared_rows.hpp>
 #include <specdec/verify/block_verification.hpp>
 
 #include "toy_bridges.hpp"
@@ -56,6 +57,38 @@ double deviation_of_lengths(const WithBridge& with_bridge, const Rule& rule,
     return play(toy_models{p, q}, with_bridge, rule, rounds_by{text_of_three, round}).deviation();
 }
 
+/// Shares its pass with a text that needs the position more, or less, as the last token says: some
+/// plans leave it no draft, some a token or two. The plan is made before anything is drawn.
+template <class Predictor>
+class rows_of_a_plan {
+public:
+    static constexpr rule_traits traits{.reads = true, .predict = true, .learn = true};
+    rows_of_a_plan(Predictor& predictor, const cost_table& costs)
+        : costs_(&costs), length_(predictor, costs, {.longest = 2}) {}
+
+    [[nodiscard]] row_reading reads() const { return length_.reads(); }
+    [[nodiscard]] bool more(const draft_progress& now) const { return length_.more(now); }
+    [[nodiscard]] double predict(const draft_progress& now) const { return length_.predict(now); }
+    [[nodiscard]] law_version version() const { return length_.version(); }
+    void learn(const draft_outcome& o) { length_.learn(o); }
+    void share_pass(std::size_t last) {
+        const draft_offer other{
+            .costs = costs_, .worth = {last == 1 ? 0.95 : 0.1}, .tokens = 1, .width = 1};
+        shared_rows plan(2);
+        plan.add(length_.offer());
+        plan.add(other);
+        plan.decide();
+        length_.share_pass(plan.share(0));
+    }
+
+private:
+    const cost_table* costs_;
+    profitable_length<Predictor> length_;
+};
+
+/// Two positions cost nothing more, and a third little, before they are dear.
+const cost_table of_a_plan{.pass = {1, 1, 1.01, 1.15, 2}, .draft = 0.01};
+
 const cost_table cheap{.pass = {1, 1.2, 1.4}, .draft = 0.1, .catch_up = 0};
 
 template <class WithBridge, class Rule>
@@ -72,6 +105,12 @@ void check_lengths(const WithBridge& with_bridge, const Rule& rule) {
                   [](last_outcome& a) { return predicted_end(a, 0.6, 2); }, lengths) < 1e-12);
         CHECK(lengths[1] > 0); // the rules did choose
         CHECK(lengths[2] > 0);
+        lengths.assign(3, 0);
+        CHECK(deviation_of_lengths(
+                  with_bridge, rule, draft,
+                  [](last_outcome& a) { return rows_of_a_plan(a, of_a_plan); }, lengths) < 1e-12);
+        CHECK(lengths[0] > 0); // the plan did
+        CHECK(lengths[1] + lengths[2] > 0);
     }
 }
 

@@ -52,6 +52,33 @@ TEST_CASE("how many texts share the passes is asked when a round begins, not whe
     text.share_pass(1);
     CHECK(text.begin_draft_round());
     CHECK(text.rule().more({}));
+
+    text_lengths shared({}, 4, learned, 1, 8); // told first of eight, then that it is alone
+    shared.share_pass(1);
+    shared.begin_draft_round();
+    CHECK(shared.rule().more({}));
+}
+
+TEST_CASE("a plan is taken when a round begins, not when it is redone") {
+    learned_lengths learned;
+    learned.go_by(few_free(), false);
+    text_lengths text({}, 4, learned, 1, 1);
+    pass_share share(4);
+    share.planned = true;
+    share.others = 3;
+    share.rate = 4;
+    text.share_pass(share);
+    text.begin_draft_round();
+    const law_version mark = text.rule().version();
+    CHECK(text.rule().more({}));
+    share.drafts = false;
+    text.share_pass(share);
+    CHECK_FALSE(text.begin_draft_round());
+    CHECK(text.rule().version() == mark);
+    CHECK(text.rule().more({}));
+    text.learn({});
+    CHECK(text.begin_draft_round());
+    CHECK_FALSE(text.rule().more({}));
 }
 
 TEST_CASE("a text alone drafts as much with sixteen sequences as with one, under the same costs") {

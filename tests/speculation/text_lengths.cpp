@@ -113,6 +113,55 @@ TEST_CASE("measured costs follow what rounds take, from the next draft on; given
     CHECK(fixed.rule().more({}));
 }
 
+TEST_CASE("what a text offers leaves a round under way as it was drafted") {
+    const cost_table costs{.pass = {1, 1.01, 1.02}, .draft = 0.01};
+    learned_lengths learned;
+    learned.go_by(costs, false);
+    text_lengths one({}, 4, learned, 1, 2), other({}, 4, learned, 1, 2), fixed(3);
+    CHECK(fixed.offer().costs == nullptr);
+    const std::vector<draft_progress> steps{{.drafted = 1, .sure = 0.3}};
+    const double before = one.offer().worth[0];
+    one.begin_draft_round();
+    const law_version mark = one.rule().version();
+    const double accepted = one.rule().predict(steps[0]);
+    for (int i = 0; i < 20; ++i)
+        other.learn({.steps = steps, .rejected = true, .forwards = 1, .proposed = 1});
+    CHECK(one.offer().tokens == 0); // it has its draft
+    CHECK(one.rule().version() == mark);
+    CHECK(one.rule().predict(steps[0]) == accepted);
+    one.learn(all_kept(steps));
+    CHECK(one.offer().worth[0] < before); // what others have taught
+}
+
+TEST_CASE(
+    "a text loses from its balance what its own draft adds to a pass, not what others draft") {
+    const cost_table told{.pass = {1, 1.2, 1.4, 1.6, 1.8, 2, 2.2, 2.4}, .draft = 0.01};
+    learned_lengths learned;
+    learned.go_by(told, true);
+    text_lengths one({}, 4, learned, 1, 2), other({}, 4, learned, 1, 2);
+    const std::vector<draft_progress> steps{{.drafted = 1, .sure = 0.9}};
+    std::uint64_t pass = 0;
+    for (int i = 0; i < 300; ++i) {
+        for (text_lengths* const text : {&one, &other}) {
+            text->begin_draft_round();
+            text->passed({.number = pass + 1, .positions = 3, .seconds = 0.14});
+        }
+        ++pass;
+        // One draft token adds 0.2 passes and is kept four times of ten: plain rounds make two
+        // tokens in 1.2 passes. By its positions its text would answer for 0.93 of them.
+        const bool kept = i % 5 < 2;
+        one.learn({.steps = steps,
+                   .kept = kept ? 1U : 0U,
+                   .rejected = !kept,
+                   .forwards = 1,
+                   .proposed = 1,
+                   .emitted = kept ? 2U : 1U},
+                  {.pass = 0.14 * 2 / 3, .rest = 0.001});
+        other.learn({}, {.pass = 0.14 / 3, .rest = 0});
+        CHECK(learned.balance.may_draft());
+    }
+}
+
 /// A text whose passes the caller does.
 struct opened {
     std::unique_ptr<speculative_text> text;

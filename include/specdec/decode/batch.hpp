@@ -21,6 +21,7 @@
 #include <specdec/decode/statistics.hpp>
 #include <specdec/decode/target_feed.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/draft/shared_rows.hpp>
 
 namespace specdec {
 
@@ -55,9 +56,11 @@ inline constexpr std::size_t whole_prompts = ~std::size_t{0};
 /// (best_sequence): what both have in front is not fed again. Where target and run have keys, a
 /// text takes over a context of its own key only.
 ///
-/// A run that has these members is told, in every round: run.share_pass(n) before its draft, how
-/// many texts share the pass; run.passed(shared_pass) after the pass. The number stands when the
-/// round begins, so it is a function of the texts and not of a clock.
+/// A batch decides which texts draft in a round, and how much (shared_rows): when its passes are
+/// full, none does. A run that has these members takes part: run.offer() before any text drafts,
+/// what it could draft; run.share_pass(share) then, what it is to expect of the pass (without
+/// offer(): how many texts share it); run.passed(shared_pass) after the pass. All is decided before
+/// anything is drawn, of offers alone.
 ///
 /// Texts draft together (draft_in_lockstep.hpp) if their drafters' models are sequences of one
 /// row_batching_model: as many passes of it a round as the longest draft has steps.
@@ -78,7 +81,7 @@ public:
     explicit batch(Target& target, Time clock = {}, bool together = true,
                    std::size_t max_prompt_tokens_per_round = whole_prompts)
         : target_(target), clock_(std::move(clock)), together_(together),
-          most_fed_(max_prompt_tokens_per_round), seats_(target.sequences()) {
+          most_fed_(max_prompt_tokens_per_round), seats_(target.sequences()), plan_(seats_.size()) {
         require_that(most_fed_ > 0, "batch", "max_prompt_tokens_per_round",
                      "expected at least 1, found 0");
         require_that(tells || most_fed_ == whole_prompts, "batch", "max_prompt_tokens_per_round",
@@ -263,7 +266,6 @@ private:
     void draft_all() {
         parts_.clear();
         drafting_.clear();
-        const std::size_t sharing = texts_;
         for (std::size_t s = 0; s < seats_.size(); ++s) {
             if (seats_[s].run == nullptr) {
                 if (!tells && target_.size(s) > 0) // the others may share its memory
@@ -276,13 +278,17 @@ private:
                 if (!goes_on(x))
                     return leave(x);
                 prepare(x, s); // before the draft, which may read what the target makes of it
-                if constexpr (requires { x.run->share_pass(sharing); })
-                    x.run->share_pass(sharing);
-                if (!x.run->begin_draft(target_.capacity()))
-                    return leave(x);
                 drafting_.push_back({s, x.run});
             });
         }
+        share_pass();
+        for (const drafting& text : drafting_)
+            or_leave(seats_[text.sequence], [&](seat& x) {
+                if (!x.run->begin_draft(target_.capacity()))
+                    leave(x);
+            });
+        std::erase_if(drafting_,
+                      [&](const drafting& text) { return seats_[text.sequence].run == nullptr; });
         const std::size_t at_once = together_ ? drafting_.size() : 1; // all rounds have begun
         for (std::size_t i = 0; i < drafting_.size(); i += at_once)
             draft_steps_of(std::span(drafting_).subspan(i, at_once));
@@ -292,6 +298,21 @@ private:
                 parts_.push_back(
                     {text.sequence, x.edit.nodes.empty() ? x.edit.append : x.edit.nodes});
             });
+    }
+
+    /// Tells each text that is in the round what it is to expect of the pass.
+    void share_pass() {
+        if constexpr (requires(Run& run) { run.offer(); }) {
+            plan_.clear();
+            for (const drafting& text : drafting_)
+                plan_.add(text.run->offer());
+            plan_.decide();
+            for (std::size_t i = 0; i < drafting_.size(); ++i)
+                drafting_[i].run->share_pass(plan_.share(i));
+        } else if constexpr (requires(Run& run) { run.share_pass(std::size_t{}); }) {
+            for (const drafting& text : drafting_)
+                text.run->share_pass(drafting_.size());
+        }
     }
 
     void draft_steps_of(std::span<drafting> texts) {
@@ -405,6 +426,7 @@ private:
     std::size_t texts_ = 0;
     std::vector<sequence_tokens<target_id>> parts_;
     std::vector<sequence_nodes<target_id>> trees_; // the same with their parents
+    shared_rows plan_;                             // of the pass
     batch_counts counts_;
 };
 

@@ -44,6 +44,12 @@ struct cost_table {
     [[nodiscard]] double share_of_pass(double n, double texts) const {
         return pass_over(n * texts) / texts;
     }
+    /// One text's part of a pass over so many positions, of which it has n and each of so many
+    /// texts at least one: its share of a pass in which nobody drafts, and what its drafts add.
+    [[nodiscard]] double part_of_pass(double n, double positions, double texts) const {
+        const double plain = pass_over(texts), drafts = positions - texts;
+        return plain / texts + (drafts > 0 ? (pass_over(positions) - plain) * (n - 1) / drafts : 0);
+    }
     /// Room for all positions that costs are followed for, as those of `other` are. Allocates.
     void reserve_as(const cost_table& other) {
         const std::size_t known = other.pass.size();

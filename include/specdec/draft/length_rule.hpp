@@ -55,9 +55,15 @@ public:
     void start(std::size_t prompt) {
         with_costs([&](auto& r) { r.start(prompt); });
     }
-    /// From the next draft on so many texts share the target's passes: rules that go by costs.
-    void share_pass(std::size_t texts) {
-        with_costs([&](auto& r) { r.share_pass(texts); });
+    /// From the next draft on the target's passes are shared so: rules that go by costs.
+    void share_pass(const pass_share& share) {
+        with_costs([&](auto& r) { r.share_pass(share); });
+    }
+    /// What the next draft could have. Nothing of rules that do not go by costs.
+    [[nodiscard]] draft_offer offer() const {
+        draft_offer out;
+        with_costs([&](const auto& r) { out = r.offer(); });
+        return out;
     }
     /// From the next draft on a rule that goes by costs goes by these, and drafts or may not.
     void follow(const cost_table& costs, bool may_draft) {
@@ -76,9 +82,17 @@ private:
     /// f(rule), if the rule goes by costs.
     template <class F>
     void with_costs(const F& f) {
-        if (auto* known = std::get_if<profitable_length<acceptance_table>>(&rule_))
+        with_costs(rule_, f);
+    }
+    template <class F>
+    void with_costs(const F& f) const {
+        with_costs(rule_, f);
+    }
+    template <class F>
+    static void with_costs(auto& rule, const F& f) {
+        if (auto* known = std::get_if<profitable_length<acceptance_table>>(&rule))
             f(*known);
-        else if (auto* any = std::get_if<profitable_length<any_predictor>>(&rule_))
+        else if (auto* any = std::get_if<profitable_length<any_predictor>>(&rule))
             f(*any);
     }
 

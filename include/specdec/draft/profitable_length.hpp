@@ -6,6 +6,7 @@
 #include <specdec/core/law_version.hpp>
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/shared_rows.hpp>
 #include <specdec/draft/token_rate.hpp>
 
 namespace specdec {
@@ -53,14 +54,35 @@ public:
         rounds_ = 0;
         plain_left_ = 0;
         next_ = probe::none;
+        own_ = own_kept_ = 0;
     }
-    /// How many texts share a pass of the target from now on: a position costs its share, and what
-    /// was learnt of the rate is that of rounds that are shared so. Between rounds.
-    void share_pass(std::size_t texts) {
+    /// How a pass of the target is shared from now on. By default a position costs its share of one
+    /// in which all texts have as many, and what was learnt of the rate is that of rounds that are
+    /// shared so. In a plan it costs what it adds to the pass, at the rate of all texts. Between
+    /// rounds.
+    void share_pass(const pass_share& share) {
         ++changes_;
         const double before = pass(1);
-        texts_ = static_cast<double>(texts > 0 ? texts : 1);
+        share_ = share;
+        texts_ = static_cast<double>(share.texts);
         rate_.scale(pass(1) / before);
+    }
+    /// What the next draft could have, for a plan of the pass that texts share.
+    [[nodiscard]] draft_offer offer() const {
+        draft_offer out{.costs = &costs_,
+                        .width = width(),
+                        .begin = begin(),
+                        .draft = costs_.draft * forwards_ / drafted_};
+        if (!may_draft_ || next_ == probe::plain)
+            return out;
+        const double first = own_first();
+        const double later = (later_kept_ + own_known * first) / (later_ + own_known);
+        double reached = first;
+        for (; out.tokens < out.most && out.tokens < settings_.longest; ++out.tokens) {
+            out.worth[out.tokens] = reached * out.width;
+            reached *= later;
+        }
+        return out;
     }
     /// What rounds cost from the next draft on, as they have shown (cost_model), and whether
     /// drafts have a balance left (drafting_balance). It then makes rounds now and then that show
@@ -87,16 +109,24 @@ public:
             return false;
         if (now.drafted == 0 && next_ == probe::draft)
             return true;
+        if (share_.planned && !share_.drafts)
+            return false;
         return outlook(now) >= (next_ == probe::longer ? 0.5 : 1);
     }
 
     [[nodiscard]] law_version version() const { return changes_ + predictor_->version(); }
 
     /// Tokens a unit of cost that a draft has to beat.
-    [[nodiscard]] double rate() const { return rate_.over(pass(1)); }
+    [[nodiscard]] double rate() const {
+        const double plain = pass(1);
+        return !share_.planned           ? rate_.over(plain)
+               : share_.rate * plain > 1 ? share_.rate
+                                         : 1 / plain;
+    }
 
     void learn(const draft_outcome& o) {
         ++changes_;
+        count_own(o);
         teach(*predictor_, o);
         const auto drafted = static_cast<double>(o.steps.size());
         const bool rejected = costs_.replay > 0 && o.emitted <= o.proposed; // and fed again
@@ -113,18 +143,18 @@ public:
             forwards_ = forwards_ * fading + static_cast<double>(o.forwards);
             missed_ = 0;
             const double near = outlook({});
-            share_ = near * near > 0.2 ? near * near : 0.2;
+            near_ = near * near > 0.2 ? near * near : 0.2;
             if (next_ == probe::draft)
                 credit_ = 0;
         } else {
             missed_ += static_cast<double>(o.emitted);
-            credit_ += settings_.probing * share_ * spent;
+            credit_ += settings_.probing * near_ * spent;
         }
         plan(drafted > 0, o.proposed == 0, spent);
     }
 
 private:
-    static constexpr double fading = 0.98, default_rounds = 32;
+    static constexpr double fading = 0.98, default_rounds = 32, own_known = 8;
     static constexpr double longest_replay = 8; // in front of a pass, as of checkpointed_model
     static constexpr double showing = 0.004, first_shown = 2; // of the time; passes at first
     static constexpr std::size_t rarely = 4;                  // rounds from one to the next
@@ -153,7 +183,7 @@ private:
             const double price =
                 costs_.catch_up * missed_ + (follows_ ? least(draft, pass(1)) : draft);
             const bool by_savings = follows_ && since_ >= rarely && shown_ >= price;
-            if (was != probe::plain && (credit_ >= price || by_savings)) {
+            if (was != probe::plain && (credit_ >= price || by_savings) && could_pay()) {
                 next_ = probe::draft;
                 shown_ -= credit_ >= price ? 0 : price;
                 since_ = 0;
@@ -171,7 +201,40 @@ private:
     }
     [[nodiscard]] static double least(double a, double b) { return a < b ? a : b; }
 
-    [[nodiscard]] double pass(double n) const { return costs_.share_of_pass(n, texts_); }
+    [[nodiscard]] double pass(double n) const {
+        if (!share_.planned)
+            return costs_.share_of_pass(n, texts_);
+        return costs_.share_of_pass(1, texts_) + costs_.pass_over(share_.others + n) -
+               costs_.pass_over(share_.others + 1);
+    }
+    /// Target tokens a draft token.
+    [[nodiscard]] double width() const { return proposed_ / drafted_; }
+    /// What a draft costs beside its tokens. It pays a share of what brings the drafter up to date:
+    /// a text goes on for a while, and as long as it has.
+    [[nodiscard]] double begin() const {
+        return costs_.start + costs_.catch_up * missed_ / (default_rounds + rounds_);
+    }
+    /// The chance that a draft's first token is kept, in this text: what the predictor says counts
+    /// for some tokens of its own. Texts differ, and in a plan they compete.
+    [[nodiscard]] double own_first() const {
+        return (own_kept_ + own_known * predictor_->next({})) / (own_ + own_known);
+    }
+    /// The chance that the next token is kept.
+    [[nodiscard]] double next(const draft_progress& now) const {
+        return share_.planned && now.drafted == 0 ? own_first() : predictor_->next(now);
+    }
+    void count_own(const draft_outcome& o) {
+        const std::size_t decided = o.kept + (o.rejected && o.kept < o.steps.size() ? 1 : 0);
+        for (std::size_t i = 0; i < decided; ++i) {
+            double& tokens = i == 0 ? own_ : later_;
+            double& kept = i == 0 ? own_kept_ : later_kept_;
+            tokens = tokens * fading + 1;
+            kept = kept * fading + (i < o.kept ? 1 : 0);
+        }
+    }
+    /// Whether a draft would pay if all of it were kept: in a pass that is full none would, and
+    /// what shows it is the pass. A text alone has to find out.
+    [[nodiscard]] bool could_pay() const { return texts_ == 1 || outlook({}, true) >= 1; }
 
     /// What the target is fed again for a draft all of which is kept with that chance, and of which
     /// so many tokens are on average.
@@ -180,20 +243,18 @@ private:
     }
 
     /// What some number of further draft tokens gains, in parts of what it costs at that rate: the
-    /// best of them, 1 as soon as one is worth it. The first token pays a share of what brings the
-    /// drafter up to date: a text goes on for a while, and as long as it has.
-    [[nodiscard]] double outlook(const draft_progress& now) const {
-        const double width = proposed_ / drafted_; // target tokens a draft token
+    /// best of them, 1 as soon as one is worth it. all_kept: if all of them were.
+    [[nodiscard]] double outlook(const draft_progress& now, bool all_kept = false) const {
+        const double width = this->width();
         const double draft = costs_.draft * forwards_ / drafted_;
         const auto n = static_cast<double>(now.drafted);
         const double least = rate(), before = pass(1 + width * n);
-        const double feed =
-            n > 0 ? 0 : costs_.start + costs_.catch_up * missed_ / (default_rounds + rounds_);
+        const double feed = n > 0 ? 0 : begin();
         const double kept = n * width * now.kept, fed_again = replay(now.kept, kept);
         draft_progress ahead = now;
         double reached = now.kept, gain = 0, m = 1, best = 0;
         for (; best < 1 && ahead.drafted < settings_.longest; ++ahead.drafted, ++m) {
-            reached *= predictor_->next(ahead);
+            reached *= all_kept ? 1 : next(ahead);
             gain += reached * width;
             const double cost = least * (feed + m * draft + pass(1 + width * (n + m)) - before +
                                          replay(reached, kept + gain) - fed_again);
@@ -205,13 +266,16 @@ private:
     A* predictor_;
     cost_table costs_;
     profitable_length_settings settings_;
-    double texts_ = 1;
+    pass_share share_{};
+    double texts_ = 1;                                 // that share it
     token_rate rate_;                                  // of the last rounds
     double proposed_ = 8, drafted_ = 8, forwards_ = 8; // of those that drafted
     double again_ = 0;                                 // tokens that the next pass feeds again
     double missed_ = 0;                                // tokens that the drafter has not seen
     double rounds_ = 0;                                // of this text
-    double credit_ = 0, share_ = 1;                    // saved for a probe; of what may be saved
+    double credit_ = 0, near_ = 1;                     // saved for a probe; of what may be saved
+    double own_ = 0, own_kept_ = 0;                    // first tokens of this text's drafts
+    double later_ = 0, later_kept_ = 0;                // those behind them, whatever these were
     double shown_ = first_shown;                       // saved for rounds that show costs
     std::size_t since_ = 0, plain_left_ = 0;           // the last of those; plain ones to come
     bool follows_ = false, may_draft_ = true, plain_turn_ = true;

@@ -57,7 +57,12 @@ public:
             goes_no_longer();
     }
 
-    void share_pass(std::size_t texts) override { sharing_ = texts; }
+    [[nodiscard]] draft_offer offer() override {
+        if (trees || pause_ > 0)
+            return {};
+        return lengths_.offer();
+    }
+    void share_pass(const pass_share& share) override { sharing_ = share; }
     void passed(const shared_pass& pass) override { lengths_.passed(pass); }
     [[nodiscard]] bool more(std::size_t capacity) override {
         const bool more = run_.more(capacity);
@@ -67,13 +72,13 @@ public:
     [[nodiscard]] bool begin_draft(std::size_t capacity) override {
         if (!more(capacity))
             return false;
-        const std::size_t sharing = sharing_texts();
+        const pass_share sharing = sharing_ ? *sharing_ : pass_share(going());
         lengths_.share_pass(sharing);
         const bool anew = lengths_.begin_draft_round();
         if (anew) {
-            session_.share_pass(sharing);
+            session_.share_pass(sharing.texts);
             if constexpr (trees) {
-                shape_->share_pass(sharing);
+                shape_->share_pass(sharing.texts);
                 shape_->rest(pause_ > 0);
                 follow_rounds(*shape_, *plan_.learned);
             } else {
@@ -274,9 +279,9 @@ private:
         const round_seconds last = std::exchange(spent_, now);
         return {now.pass - last.pass, now.rest - last.rest};
     }
-    /// Texts that share the target's passes, as it was told, or all that go on.
-    [[nodiscard]] std::size_t sharing_texts() const {
-        return sharing_ > 0 || plan_.under_way == nullptr ? sharing_ : plan_.under_way->going;
+    /// Texts of the decoder that have not ended.
+    [[nodiscard]] std::size_t going() const {
+        return plan_.under_way != nullptr ? plan_.under_way->going : 1;
     }
     void follow_in_lease() {
         if (lease_ != nullptr)
@@ -314,7 +319,7 @@ private:
     no_drafter bound_;                      // in the source, which asks the lease's
     sequence_plan plan_;
     text_lengths lengths_;
-    std::size_t sharing_ = 0; // texts that share the target's passes; 0: nobody said
+    std::optional<pass_share> sharing_{}; // none: nobody said
     bool remembered_ = false;
     told told_ = told::nobody;               // of the decided round
     bool failed_ = false;                    // the drafter, in this round

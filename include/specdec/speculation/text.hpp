@@ -19,6 +19,7 @@
 #include <specdec/decode/statistics.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
+#include <specdec/draft/shared_rows.hpp>
 #include <specdec/sampling/law/parameters.hpp>
 #include <specdec/speculation/any/any_grammar.hpp>
 #include <specdec/speculation/any/any_model.hpp>
@@ -251,10 +252,12 @@ public:
     virtual ~speculative_text() = default;
 
     [[nodiscard]] virtual bool more(std::size_t capacity) = 0;
-    /// How many texts share the target's pass of the next round, which drafts as long as pays then.
-    /// It holds until it is told again, and not for a round that is drafted again. If it was never
-    /// told: all texts of the decoder that have not ended.
-    virtual void share_pass(std::size_t texts) = 0;
+    /// What the next round could draft, for a plan of the pass that texts share (shared_rows).
+    [[nodiscard]] virtual draft_offer offer() = 0;
+    /// How texts share the target's pass of the next round, which drafts as long as pays then: a
+    /// plan's share, or how many they are. It holds until it is told again, and not for a round
+    /// that is drafted again. If it was never told: all texts of the decoder that have not ended.
+    virtual void share_pass(const pass_share& share) = 0;
     /// Optional, between target_fed() and decide(): the pass, from which measured costs learn.
     virtual void passed(const shared_pass& pass) = 0;
     /// All steps of a draft, one behind the other.

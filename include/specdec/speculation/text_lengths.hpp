@@ -17,7 +17,8 @@ namespace specdec {
 /// otherwise change where drafts end that a decision looks at, and with it the draft law. A round
 /// that was not decided keeps it, too, as it keeps its draft.
 ///
-///     lengths.share_pass(n)    n texts share the target's passes, from the next new round on
+///     lengths.offer()          what the next new round could draft, for a plan of the pass
+///     lengths.share_pass(s)    how texts share the target's passes, from the next new round on
 ///     lengths.begin_draft_round()    before every draft
 ///     lengths.rule()           models StopRule
 ///     lengths.passed(pass)     after a pass that texts shared
@@ -37,7 +38,7 @@ public:
           rule_(stop_rule_of(settings, longest, learned, table_)), sharing_(texts),
           texts_(static_cast<double>(texts)) {
         rule_.start(prompt);
-        rule_.share_pass(texts);
+        rule_.share_pass(sharing_);
         take_costs(); // so that no round makes a table longer
     }
     text_lengths(const text_lengths&) = delete; // the rule asks the table
@@ -45,8 +46,16 @@ public:
 
     [[nodiscard]] const length_rule& rule() const { return rule_; }
 
-    /// How many texts share the target's passes. A round that is drafted again is as it was.
-    void share_pass(std::size_t texts) { sharing_ = texts > 0 ? texts : 1; }
+    /// Nothing of a round that is drafted again, and of a rule that does not go by costs.
+    [[nodiscard]] draft_offer offer() {
+        if (learned_ == nullptr || round_)
+            return {};
+        take_table();
+        take_costs();
+        return rule_.offer();
+    }
+    /// How texts share the target's passes. A round that is drafted again is as it was.
+    void share_pass(const pass_share& share) { sharing_ = share; }
     /// The target's pass of this round.
     void passed(const shared_pass& pass) { pass_ = pass; }
 
@@ -55,9 +64,10 @@ public:
         if (learned_ != nullptr && !round_) {
             take_table();
             take_costs();
-            if (const auto texts = static_cast<double>(sharing_); texts != texts_) {
+            if (sharing_ != given_) {
                 rule_.share_pass(sharing_);
-                texts_ = texts;
+                given_ = sharing_;
+                texts_ = static_cast<double>(sharing_.texts);
             }
         }
         pass_ = {};
@@ -126,13 +136,18 @@ private:
                               .fed = drafted ? missed_ : 0},
                      .rest_counts = usual && (!drafted || drafter_fed_)},
                     {shared ? pass_.seconds : took.pass, took.rest});
-        // In rounds of this text that draft nothing.
+        // In rounds of this text that draft nothing. Of a pass that texts share it answers for what
+        // its own draft adds.
         const cost_table& now = costs.now();
         const double plain = share(now, 1);
-        const double expected = (share(now, n) + now.draft_of(static_cast<double>(o.forwards)) +
+        const auto all = static_cast<double>(pass_.positions);
+        const double part =
+            shared ? now.part_of_pass(static_cast<double>(n), all, texts_) : share(now, n);
+        const double pass = shared ? pass_.seconds * part / now.pass_over(all) : took.pass;
+        const double expected = (part + now.draft_of(static_cast<double>(o.forwards)) +
                                  (drafted ? now.catch_up * missed_ : 0)) /
                                 plain;
-        const double rounds = costs.rounds_in(took.pass + took.rest) / plain;
+        const double rounds = costs.rounds_in(pass + took.rest) / plain;
         if (rounds > 0 && prompt_fed_ && (drafted || looked_up == 0)) // each its part of the pass
             learned_->balance.count(drafted, static_cast<double>(o.emitted) / texts_,
                                     (rounds < 3 * expected ? rounds : 3 * expected) / texts_);
@@ -147,10 +162,11 @@ private:
     learned_lengths* learned_ = nullptr;
     acceptance_table table_; // as the round takes it
     length_rule rule_;
-    bool round_ = false;      // drafted, and not yet decided
-    std::size_t sharing_ = 1; // texts that share the passes, from the next new round on
-    double texts_ = 1;        // the same in this round
-    shared_pass pass_{};      // of this round
+    bool round_ = false;                            // drafted, and not yet decided
+    pass_share sharing_{};                          // of the passes, from the next new round on
+    pass_share given_ = sharing_;                   // that the rule was told last
+    double texts_ = 1;                              // that share this round's pass
+    shared_pass pass_{};                            // of this round
     bool prompt_fed_ = false, drafter_fed_ = false; // in a round before
     bool drafted_before_ = false;                   // in the last round
     bool again_ = false;                            // the target is fed again
