@@ -2,10 +2,12 @@
 // What a server gains: texts one after the other, each with a drafter, against texts side by side,
 // one pass of the target a round for all of them. Side by side they draft in turns, each with
 // passes of its own, and together, in common passes of the drafter. Prints one line a draft length,
-// and how long the prompts take, which is a part of every time.
+// and how long the prompts take, which is a part of every time. With --at-a-time: what automatic
+// drafts gain over none, in turns, for each number of texts side by side.
 //
 //     side_by_side                                     the pair in this repository
 //     side_by_side --models smollm2 --sequences 8 --draft-lengths 0,1,2,4 --automatic
+//     side_by_side --models smollm2 --at-a-time 1,2,4,8,16 --limit 16
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +43,7 @@ struct flags {
     decode_settings decoding = interruptible();
     std::size_t repeats = 3;
     std::vector<std::size_t> draft_lengths{0, 1, 2, 3, 4};
+    std::vector<std::size_t> at_a_time{};
     bool automatic = false;
     std::vector<given_flag> of_drafts;
     std::string prompts, rule;
@@ -70,6 +73,14 @@ struct outcome {
     [[nodiscard]] double a_pass(std::uint64_t n) const {
         return static_cast<double>(n) / static_cast<double>(passes.passes);
     }
+    /// All but the texts.
+    void add(const outcome& other) {
+        seconds += other.seconds;
+        examples::add(counts, other.counts);
+        passes.passes += other.passes.passes;
+        passes.rows += other.passes.rows;
+        passes.draft_passes += other.passes.draft_passes;
+    }
 };
 
 outcome decode_all(decoder& pair, std::span<const text_request> texts, std::size_t at_a_time,
@@ -79,16 +90,63 @@ outcome decode_all(decoder& pair, std::span<const text_request> texts, std::size
         const decode_results some =
             pair.run(texts.subspan(first, std::min(at_a_time, texts.size() - first)), settings);
         some.require_none_failed();
-        all.seconds += some.seconds;
-        all.passes.passes += some.passes.passes;
-        all.passes.rows += some.passes.rows;
-        all.passes.draft_passes += some.passes.draft_passes;
+        outcome one;
+        one.seconds = some.seconds;
+        one.passes = some.passes;
         for (const decode_result& text : some.texts) {
-            add(all.counts, text.counts);
+            add(one.counts, text.counts);
             all.texts.push_back(text.tokens);
         }
+        all.add(one);
     }
     return all;
+}
+
+/// Automatic drafts against none, for each number of texts side by side. The two take turns at the
+/// same texts, and what counts is the median of the ratios of neighbours. The first turn of each
+/// number does not count: costs and acceptance are learnt in it.
+void compare_with_none(decoder& pair, std::span<const text_request> texts, const flags& f) {
+    std::printf("%9s | %10s | %-45s | %-26s | %s\n", "", "no drafts", "automatic drafts",
+                "automatic / no drafts", "text");
+    std::printf("%9s | %10s | %10s %13s %11s %8s | %6s %19s | %s\n", "at a time", "tokens / s",
+                "tokens / s", "tokens / pass", "pos. / pass", "drafted", "median", "quartiles",
+                "identical");
+    decode_settings none = f.decoding, drafts = f.decoding;
+    none.lengths = {.kind = length_kind::fixed, .length = 0};
+    drafts.lengths = {};
+    for (const std::size_t n : f.at_a_time) {
+        std::vector<double> ratios;
+        outcome plain, drafted;
+        bool same = true;
+        std::size_t turn = 0;
+        for (std::size_t i = 0; i <= f.repeats; ++i)
+            for (std::size_t first = 0; first < texts.size(); first += n, ++turn) {
+                const auto some = texts.subspan(first, std::min(n, texts.size() - first));
+                const bool plain_first = turn % 2 == 0;
+                outcome a = decode_all(pair, some, n, plain_first ? none : drafts);
+                outcome b = decode_all(pair, some, n, plain_first ? drafts : none);
+                if (interrupted() != 0)
+                    return;
+                if (!plain_first)
+                    std::swap(a, b);
+                same = same && a.texts == b.texts;
+                if (i == 0)
+                    continue;
+                ratios.push_back(b.tokens_per_second() / a.tokens_per_second());
+                plain.add(a);
+                drafted.add(b);
+            }
+        std::sort(ratios.begin(), ratios.end());
+        const auto quantile = [&](double part) {
+            return ratios[static_cast<std::size_t>(part * static_cast<double>(ratios.size() - 1))];
+        };
+        std::printf("%9zu | %10.1f | %10.1f %13.2f %11.2f %8llu | %5.3fx %8.3fx to %5.3fx | %s\n",
+                    n, plain.tokens_per_second(), drafted.tokens_per_second(),
+                    drafted.a_pass(drafted.counts.committed), drafted.passes.rows_per_pass(),
+                    static_cast<unsigned long long>(drafted.counts.draft_tokens), quantile(0.5),
+                    quantile(0.25), quantile(0.75), same ? "yes" : "NO");
+        flush_output();
+    }
 }
 
 void run(flags f, const program_engine& e) {
@@ -97,6 +155,8 @@ void run(flags f, const program_engine& e) {
     f.decoding.carry.contexts = false; // each way feeds all prompts
     f.decoding.lookup.shared = false;  // and finds its own words only
     tell_nodes(f.models, tree);
+    for (const std::size_t n : f.at_a_time)
+        f.models.sequences = std::max(f.models.sequences, n);
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
     f.decoding.rule = !f.rule.empty()                    ? rule_of(f.rule, "--rule").rule
@@ -132,6 +192,10 @@ void run(flags f, const program_engine& e) {
         static_cast<double>(f.decoding.sampling.temperature), facts.computing.precision.c_str(),
         facts.computing.kernel.c_str(), counted(facts.computing.threads, "thread").c_str(),
         name.c_str());
+    if (!f.at_a_time.empty()) {
+        compare_with_none(*pair, texts, f);
+        return keeper.save();
+    }
     std::printf("%5s | %-24s | %-37s | %-55s | %6s  %s\n", "draft", "one after the other",
                 "side by side, draft in turns", "side by side, draft together", "", "text");
     std::printf("%5s | %10s %13s | %10s %17s %8s | %10s %13s %11s %18s | %6s  %s\n", "len.",
@@ -217,6 +281,9 @@ int main(int argc, char** argv) {
     f.decoding.limits.max_tokens = 64;
     add_number(app, "--sequences", f.models.sequences, {1, 64}, "side by side (default: 8)");
     add_number(app, "--draft-lengths", f.draft_lengths, {0, 64}, "default: 0,1,2,3,4");
+    add_number(app, "--at-a-time", f.at_a_time, {1, 64},
+               "in place of draft lengths: automatic drafts against none, in turns, so many "
+               "sequences side by side");
     app.add_flag("--automatic", f.automatic, "a further row with automatic draft lengths");
     add_tree_flags(app, f.tree, "a last row, whose drafts branch");
     add_lookup_flag(app, f.lookup, "look up in addition to the drafter");
