@@ -42,6 +42,33 @@ TEST_CASE("lookup turns: a lookup that is worth more than the drafter's rounds s
     CHECK(turns.choose(found(1, 0.98)) == 1);
 }
 
+TEST_CASE("lookup turns: a drafter shows what it is worth where a text repeats something always") {
+    acceptance_table table;
+    lookup_turns turns(table, cpu, cpu);
+    const auto weak = found(8, 0.6);
+    const auto rounds = [&](std::size_t n,
+                            std::size_t drafted) { // of which the drafter has so many
+        std::size_t spoke = 0;
+        for (std::size_t i = 0; i < n; ++i)
+            if (const std::size_t found_now = turns.choose(weak); found_now > 0) {
+                turns.learn({.looked_up = true, .proposed = found_now, .committed = 2},
+                            {.steps = weak, .kept = 1, .rejected = true});
+            } else {
+                ++spoke;
+                turns.learn({.proposed = 4, .drafted = 4, .committed = drafted},
+                            {.steps = weak, .kept = 1, .rejected = true});
+            }
+        return spoke;
+    };
+    CHECK(turns.choose(weak) > 0);
+    CHECK(rounds(40, 4) > 30); // it gives three, the lookup one
+    lookup_turns other(table, cpu, cpu);
+    turns = other;
+    const std::size_t useless = rounds(200, 1);
+    CHECK(useless >= 12);
+    CHECK(useless < 20);
+}
+
 TEST_CASE("lookup turns: each side learns its own") {
     acceptance_table table;
     lookup_turns turns(table, cpu, cpu);

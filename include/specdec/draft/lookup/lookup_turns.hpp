@@ -46,6 +46,10 @@ private:
 ///     beside   := mean over the drafter's rounds of  (tokens - 1) - rate (cost - pass(1))
 ///     the lookup's turn if worth > beside; it proposes n tokens
 ///
+/// A long text repeats something nearly everywhere, so the drafter would seldom show what it is
+/// worth. It has a turn after three of the lookup in a row while it had fewer than four, and after
+/// sixteen later.
+///
 /// Where the found text begins with forced tokens, a drafter under the same grammar writes them,
 /// too, and more behind them. So its turns there are compared with the found text itself:
 ///
@@ -73,7 +77,8 @@ public:
     [[nodiscard]] std::size_t choose(std::span<const draft_progress> found) const {
         if (begins_forced(found))
             return of_forced().unknown() || ahead() > 0 ? 0 : length_.choose(found);
-        return length_.choose(found, beside());
+        return waited_ < (spoke_ < few ? patience : long_patience) ? length_.choose(found, beside())
+                                                                   : 0;
     }
     /// The same in the place of a drafter that proposes nothing.
     [[nodiscard]] std::size_t choose_alone(std::span<const draft_progress> found) const {
@@ -102,8 +107,10 @@ public:
         length_.spend(tokens, cost);
         if (forced)
             of_forced().fade();
+        waited_ = r.looked_up ? waited_ + 1 : 0;
         if (r.looked_up)
             return;
+        spoke_ += spoke_ < few ? 1U : 0U;
         if (forced) {
             const auto came_true = static_cast<double>(found.kept < n ? found.kept : n);
             of_forced().count(tokens - 1 - came_true - length_.rate() * (cost - length_.spent(n)));
@@ -116,6 +123,7 @@ public:
 
 private:
     static constexpr double fading = 0.98;
+    static constexpr std::size_t few = 4, patience = 3, long_patience = 16; // rounds
 
     [[nodiscard]] static bool begins_forced(std::span<const draft_progress> found) {
         return !found.empty() && found[0].certainty != token_certainty::guessed;
@@ -132,8 +140,10 @@ private:
     drafter_ahead* shared_ahead_;
     drafter_ahead own_ahead_;
     // Of the drafter's rounds, older ones fading, beyond what a round without a draft gives and
-    // costs; as if there had been eight of those.
-    double rounds_ = 8, tokens_ = 0, cost_ = 0;
+    // costs; as if there had been two of those.
+    double rounds_ = 2, tokens_ = 0, cost_ = 0;
+    std::size_t spoke_ = 0;  // the drafter, up to `few` times
+    std::size_t waited_ = 0; // rounds of the lookup since the drafter's last
 };
 
 } // namespace specdec
