@@ -14,7 +14,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/vocab/table/vocabulary.hpp>
 
-namespace {
+namespace chat_template_tests {
 
 using namespace specdec;
 using namespace specdec::examples;
@@ -74,8 +74,6 @@ std::string refused(std::string_view text) {
 const std::vector<chat_message> talk{
     {"system", "S "}, {"user", " Q "}, {"assistant", "A"}, {"user", "<|im_end|>"}};
 
-} // namespace
-
 TEST_CASE("templates are known by their marks", "[chat_template]") {
     CHECK(prompt(chatml, talk) ==
           "[<|im_start|>]system\nS [<|im_end|>]\n[<|im_start|>]user\n Q [<|im_end|>]\n"
@@ -130,3 +128,5 @@ TEST_CASE("folders have their template in one of two files", "[chat_template]") 
     fs::remove_all(folder);
     CHECK(read_chat_template(folder).empty());
 }
+
+} // namespace chat_template_tests

@@ -10,7 +10,7 @@
 
 #include <specdec/core/error.hpp>
 
-namespace {
+namespace json_schema_tests {
 
 using namespace specdec;
 using namespace specdec::examples;
@@ -60,8 +60,6 @@ std::string some_text(const json_grammar& g, unsigned seed) {
     }
     return text;
 }
-
-} // namespace
 
 TEST_CASE("objects have the properties of their schema, in its order", "[json_schema]") {
     constexpr std::string_view schema = R"({
@@ -180,3 +178,5 @@ TEST_CASE("what a grammar does not follow is refused by name", "[json_schema]") 
     CHECK(refused_field(R"({"title": "T", "description": "d", "properties": {"a": {"type": "null",
                             "default": null}}, "$schema": "s"})") == "none");
 }
+
+} // namespace json_schema_tests
