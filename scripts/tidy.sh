@@ -50,7 +50,7 @@ tidy() {
     top=$(sed -nE 's#^(.*/)?(tests|examples|bench)/.*#-I\1\2#p' <<<"$1")
     filter=$(printf '|%s' "$@")
     clang-tidy-16 --quiet --config-file=.clang-tidy --header-filter="(^|/)(${filter:1})$" "$source" -- \
-        -x c++ -std=c++20 "${roots[@]}" ${top:+"$top"} -Itests -I. "${eigen[@]}" \
+        -x c++ -std=c++20 "${roots[@]}" ${top:+"$top"} -Itests -Ibench -I. "${eigen[@]}" \
         -DSPECDEC_RULES_COMPILED -DSPECDEC_ENGINE_COMPILED -DSPECDEC_SOURCE_DIR="\"$PWD\"" 2>&1 |
         sed -E '/^[0-9]+ (warnings?|errors?).* generated|^Suppressed/d'
 }

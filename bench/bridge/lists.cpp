@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Question: a drafter's head computes n of 49,152 logits. What does a draft token cost beside these
 // products, and what does deciding about it cost, where it writes a row over the vocabulary and
-// where it lists what it computed? Microseconds a token and their ratio, minima of one run; the
-// products are copied from memory, and the target's laws are made before.
+// where it lists what it computed? Times are those of a token; the products are copied from
+// memory, and the target's laws are made before.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -23,7 +23,7 @@
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
-#include "take_turns.hpp"
+#include "question.hpp"
 
 using namespace specdec;
 
@@ -79,7 +79,10 @@ struct counting_model {
 /// One way to draft: its draft is made again and again, and decided on.
 template <class Bridge, class D>
 struct way {
-    way(Bridge b, D& d) : bridge(std::move(b)), drafter(d) {}
+    way(Bridge b, D& d) : bridge(std::move(b)), drafter(d) {
+        const std::vector<draft_id> prefix{draft_id{0}};
+        bridge.start(prefix);
+    }
 
     Bridge bridge;
     D& drafter;
@@ -90,84 +93,100 @@ struct way {
         ++position;
         return bridge.propose(drafter, fixed_length{gamma}, coin, {position, gamma, {}, {}});
     }
-    void draft_several() {
+    /// Returns the tokens that it drafted.
+    std::size_t draft_several() {
         for (std::size_t i = 0; i < drafts; ++i)
             (void)draft();
+        return gamma * drafts;
     }
     template <class Rule>
-    void decide(const Rule& rule, const auto& proposals,
-                std::span<const softmax_law<target_id>> laws) {
+    std::size_t decide(const Rule& rule, const auto& proposals,
+                       std::span<const softmax_law<target_id>> laws) {
         for (std::size_t i = 0; i < drafts; ++i) {
             ++position;
             const auto law_at = [&](std::size_t place) {
                 return laws[(position + place) % contexts];
             };
-            sink += rule(law_at, proposals, coin, position).accepted;
+            benchmark::DoNotOptimize(rule(law_at, proposals, coin, position).accepted);
         }
+        return gamma * drafts;
     }
-    std::size_t sink = 0;
 };
 
-void print(const char* what, const bench::timed_case& rows, const bench::timed_case& lists) {
-    const double tokens = static_cast<double>(gamma * drafts) * 1e-6;
-    std::printf("  %-34s %8.2f us %8.2f us   %5.1f\n", what, rows.seconds / tokens,
-                lists.seconds / tokens, rows.seconds / lists.seconds);
-}
+/// The drafts of the model's two ways, with n of the logits computed.
+struct scene {
+    using few_tokens = trimmed_head<draft_id, known_head>;
+    using whole_model = headed_model<counting_model, few_tokens>;
+    using listing = listing_model<counting_model, few_tokens>;
+    using rows_way = way<identity_bridge, model_drafter<whole_model>>;
+    using lists_way = way<decltype(make_identity_bridge<draft_list_store>(0, 0, 0, 0, 0)),
+                          model_drafter<listing>>;
 
-void measure(std::size_t n, const std::vector<float>& rows,
-             std::span<const softmax_law<target_id>> laws) {
-    std::vector<draft_id> ids;
-    for (std::size_t v = 0; v < vocabulary; v += vocabulary / n)
-        ids.push_back(id_at<draft_id>(v));
-    known_head head{{}, n};
-    for (std::size_t r = 0; r < contexts; ++r)
-        for (const draft_id d : ids)
-            head.products.push_back(rows[r * vocabulary + d.index()]);
+    explicit scene(std::size_t n) : head{{}, n} {
+        const std::vector<float> rows = make_rows(contexts);
+        for (std::size_t r = 0; r < contexts; ++r)
+            laws.emplace_back(
+                logits_row<target_id>{std::span(rows).subspan(r * vocabulary, vocabulary)});
+        std::vector<draft_id> ids;
+        for (std::size_t v = 0; v < vocabulary; v += vocabulary / n)
+            ids.push_back(id_at<draft_id>(v));
+        for (std::size_t r = 0; r < contexts; ++r)
+            for (const draft_id d : ids)
+                head.products.push_back(rows[r * vocabulary + d.index()]);
+        few.emplace(head, token_list<draft_id>(std::move(ids), vocabulary));
+        dense.emplace(whole.emplace(one, *few));
+        sparse.emplace(listed.emplace(two, *few));
+        in_rows.emplace(make_identity_bridge(vocabulary, vocabulary, 64, gamma), *dense);
+        in_lists.emplace(
+            make_identity_bridge<draft_list_store>(vocabulary, vocabulary, 64, gamma, n), *sparse);
+    }
+    scene(const scene&) = delete;
+    scene& operator=(const scene&) = delete;
 
-    trimmed_head few(head, token_list<draft_id>(std::move(ids), vocabulary));
+    std::vector<softmax_law<target_id>> laws;
+    known_head head;
     counting_model one, two;
-    headed_model whole(one, few);
-    listing_model listing(two, few);
-    model_drafter dense(whole);
-    model_drafter sparse(listing);
-    way in_rows{make_identity_bridge(vocabulary, vocabulary, 64, gamma), dense};
-    way in_lists{make_identity_bridge<draft_list_store>(vocabulary, vocabulary, 64, gamma, n),
-                 sparse};
-    const std::vector<draft_id> prefix{draft_id{0}};
-    in_rows.bridge.start(prefix);
-    in_lists.bridge.start(prefix);
+    std::optional<few_tokens> few;
+    std::optional<whole_model> whole;
+    std::optional<listing> listed;
+    std::optional<model_drafter<whole_model>> dense;
+    std::optional<model_drafter<listing>> sparse;
+    std::optional<rows_way> in_rows;
+    std::optional<lists_way> in_lists;
+};
 
-    std::vector<bench::timed_case> cases{
-        {"", [&] { in_rows.draft_several(); }},
-        {"", [&] { in_lists.draft_several(); }},
-    };
-    bench::take_turns(cases, 25);
-    std::printf("%zu of %zu computed: %36s %11s   ratio\n", n, vocabulary, "rows", "lists");
-    print("a draft token: row or list, and draw", cases[0], cases[1]);
+/// With a draft that all verifications verify.
+struct drafted_scene : scene {
+    using scene::scene;
 
-    const auto rows_draft = in_rows.draft().proposals;
-    const auto lists_draft = in_lists.draft().proposals;
-    const auto decide = [&](const char* name, const auto& rule) {
-        std::vector<bench::timed_case> decisions{
-            {"", [&] { in_rows.decide(rule, rows_draft, laws); }},
-            {"", [&] { in_lists.decide(rule, lists_draft, laws); }},
-        };
-        bench::take_turns(decisions, 25);
-        print(name, decisions[0], decisions[1]);
+    decltype(in_rows->draft().proposals) rows_draft = in_rows->draft().proposals;
+    decltype(in_lists->draft().proposals) lists_draft = in_lists->draft().proposals;
+};
+
+void add_questions(std::size_t n) {
+    const std::string name = "lists/computed:" + std::to_string(n) + "/";
+    bench::question<scene> drafting(name + "draft", {.repetitions = 25}, n);
+    drafting.add("rows", [](scene& s) { return s.in_rows->draft_several(); });
+    drafting.add("lists", [](scene& s) { return s.in_lists->draft_several(); });
+
+    const auto decide = [&](const std::string& what, const auto& rule) {
+        bench::question<drafted_scene> deciding(
+            name + what, {.repetitions = 25, .unit = benchmark::kNanosecond}, n);
+        deciding.add("rows", [rule](drafted_scene& s) {
+            return s.in_rows->decide(rule, s.rows_draft, s.laws);
+        });
+        deciding.add("lists", [rule](drafted_scene& s) {
+            return s.in_lists->decide(rule, s.lists_draft, s.laws);
+        });
     };
-    decide("deciding, token rejection", token_rejection{});
-    decide("deciding, block verification", block_verification{});
-    decide("deciding by sums, token rejection", token_rejection{.thinning = {0, 0}});
+    decide("token_rejection", token_rejection{});
+    decide("block_verification", block_verification{});
+    decide("token_rejection_by_sums", token_rejection{.thinning = {0, 0}});
 }
+
+const bench::registration here([] {
+    for (const std::size_t n : {4096UL, 12288UL})
+        add_questions(n);
+});
 
 } // namespace
-
-int main() {
-    const std::vector<float> rows = make_rows(contexts);
-    std::vector<softmax_law<target_id>> laws;
-    for (std::size_t r = 0; r < contexts; ++r)
-        laws.emplace_back(
-            logits_row<target_id>{std::span(rows).subspan(r * vocabulary, vocabulary)});
-    for (const std::size_t n : {4096UL, 12288UL})
-        measure(n, rows, laws);
-}

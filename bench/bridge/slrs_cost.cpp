@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Question: how many drafter forwards does string-level rejection sampling take besides drafting?
 // stories260k (512 tokens) drafts for Llama 2's vocabulary. No Llama 2 weights are needed: the
-// target's law is the drafter's own of each token's spelling, off by a log-normal factor.
-//     bench_bridge_slrs_cost [--positions N] [--proposals N] [--sigma X] [--lightest-draft X]
+// target's law is the drafter's own of each token's spelling, off by a log-normal factor. What
+// counts are the counters, per verified position: `forwards` for decisions, `spared` by rows of the
+// round before, and `extra`, the difference; `rounds_of_N` are the rounds with N of them.
+//     bench_bridge [--positions N] [--proposals N] [--sigma X] [--lightest-draft X]
 // A draft has at most 10 tokens; --lightest-draft 0: it ends nowhere before.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <specdec/specdec.hpp>
@@ -20,6 +21,8 @@
 #include <specdec_engine/load.hpp>
 #include <specdec_engine/load_tokenizer.hpp>
 #include <specdec_engine/model.hpp>
+
+#include "program.hpp"
 
 using namespace specdec;
 
@@ -115,27 +118,15 @@ private:
     float* row_ = nullptr;
 };
 
-} // namespace
+struct slrs_settings {
+    std::size_t positions, proposals;
+    double sigma, lightest_draft;
+};
 
-int main(int argc, char** argv) {
-    std::size_t positions = 500, proposals = 1;
-    double sigma = 1, lightest = 0.02;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        const std::string flag = argv[i];
-        if (flag == "--positions")
-            positions = std::strtoul(argv[i + 1], nullptr, 10);
-        else if (flag == "--proposals")
-            proposals = std::strtoul(argv[i + 1], nullptr, 10);
-        else if (flag == "--lightest-draft")
-            lightest = std::strtod(argv[i + 1], nullptr);
-        else if (flag == "--sigma")
-            sigma = std::strtod(argv[i + 1], nullptr);
-    }
+void slrs_cost(benchmark::State& state, const slrs_settings& asked) {
     const std::filesystem::path shared = std::string(SPECDEC_SOURCE_DIR) + "/../shared";
-    if (!std::filesystem::exists(shared)) {
-        std::printf("needs ../shared (stories260k and Llama 2's vocabulary)\n");
-        return 0;
-    }
+    if (!std::filesystem::exists(shared))
+        return state.SkipWithError("needs ../shared (stories260k and Llama 2's vocabulary)");
     engine::load_options options;
     options.context.threads = 1;
     const auto stories = shared / "models/stories260k";
@@ -146,49 +137,61 @@ int main(int argc, char** argv) {
         return draft_model(engine::load_transformer(stories / "stories260K.bin", options));
     };
     draft_model model = load();
-    spelling_target target(words, pieces, load(), sigma);
+    spelling_target target(words, pieces, load(), asked.sigma);
     const id_map map = intersect(pieces.base().table(), words.base().table());
     const byte_order<draft_id> order(pieces);
     const safe_cuts edges(words);
 
-    std::vector<std::size_t> histogram;
+    std::map<std::size_t, std::size_t> histogram;
     std::size_t evaluated = 0, accepted = 0, extra = 0, rounds = 0, committed = 0, known = 0;
-    for (std::uint64_t text = 0; evaluated < positions; ++text) {
-        model_drafter drafter(model);
-        session decoder(make_slrs_bridge(words, pieces, map, order, edges, 256, {10, lightest}),
-                        token_rejection{},
-                        session_settings{.capacity = 150, .max_proposals = proposals});
-        std::vector<target_id> prompt;
-        words.encode(text % 2 == 0 ? "Once upon a time, there was a" : "One day, a little",
-                     encode_mode::start, prompt);
-        const std::vector begin{draft_id{1}};
-        decoder.start(prompt, begin);
-        philox_coin coin(text);
-        while (evaluated < positions && decoder.tokens().size() < 120) {
-            const round_result r = decoder.round(target, drafter, fixed_length{10}, coin, 20);
-            const std::size_t n = decoder.bridge().extra_forwards();
-            if (histogram.size() <= n)
-                histogram.resize(n + 1);
-            ++histogram[n];
-            extra += n;
-            known += decoder.bridge().first_row_known() ? 1U : 0U;
-            ++rounds;
-            evaluated += std::min(r.accepted + 1, r.proposed.size());
-            accepted += r.accepted;
-            committed += r.tokens.size();
-            decoder.commit(r.tokens.size());
+    for (auto _ : state)
+        for (std::uint64_t text = 0; evaluated < asked.positions; ++text) {
+            model_drafter drafter(model);
+            session decoder(
+                make_slrs_bridge(words, pieces, map, order, edges, 256, {10, asked.lightest_draft}),
+                token_rejection{},
+                session_settings{.capacity = 150, .max_proposals = asked.proposals});
+            std::vector<target_id> prompt;
+            words.encode(text % 2 == 0 ? "Once upon a time, there was a" : "One day, a little",
+                         encode_mode::start, prompt);
+            const std::vector begin{draft_id{1}};
+            decoder.start(prompt, begin);
+            philox_coin coin(text);
+            while (evaluated < asked.positions && decoder.tokens().size() < 120) {
+                const round_result r = decoder.round(target, drafter, fixed_length{10}, coin, 20);
+                const std::size_t n = decoder.bridge().extra_forwards();
+                ++histogram[n];
+                extra += n;
+                known += decoder.bridge().first_row_known() ? 1U : 0U;
+                ++rounds;
+                evaluated += std::min(r.accepted + 1, r.proposed.size());
+                accepted += r.accepted;
+                committed += r.tokens.size();
+                decoder.commit(r.tokens.size());
+            }
         }
-    }
-    std::printf("%zu rounds, %zu positions verified, %.1f %% accepted, %.2f tokens a call\n",
-                rounds, evaluated,
-                100.0 * static_cast<double>(accepted) / static_cast<double>(evaluated),
-                static_cast<double>(committed) / static_cast<double>(rounds));
-    const double deciding = static_cast<double>(extra) / static_cast<double>(evaluated);
-    const double spared = static_cast<double>(known) / static_cast<double>(evaluated);
-    std::printf("drafter forwards a verified position: %.3f for decisions, %.3f spared by rows of "
-                "the round before: %.3f extra\n",
-                deciding, spared, deciding - spared);
-    for (std::size_t n = 0; n < histogram.size(); ++n)
-        if (histogram[n] > 0)
-            std::printf("%5zu extra: %zu rounds\n", n, histogram[n]);
+    const auto per = [](std::size_t some, std::size_t all) {
+        return static_cast<double>(some) / static_cast<double>(all);
+    };
+    state.counters = {{"rounds", static_cast<double>(rounds)},
+                      {"positions", static_cast<double>(evaluated)},
+                      {"acceptance", per(accepted, evaluated)},
+                      {"tokens_per_pass", per(committed, rounds)},
+                      {"forwards", per(extra, evaluated)},
+                      {"spared", per(known, evaluated)},
+                      {"extra", per(extra, evaluated) - per(known, evaluated)}};
+    for (const auto& [n, of_rounds] : histogram)
+        state.counters["rounds_of_" + std::to_string(n)] = static_cast<double>(of_rounds);
 }
+
+const bench::registration here([] {
+    bench::words& line = bench::command_line();
+    const slrs_settings asked{line.number("--positions", 500), line.number("--proposals", 1),
+                              line.real("--sigma", 1), line.real("--lightest-draft", 0.02)};
+    benchmark::RegisterBenchmark("slrs_cost",
+                                 [asked](benchmark::State& state) { slrs_cost(state, asked); })
+        ->Iterations(1)
+        ->Unit(benchmark::kSecond);
+});
+
+} // namespace

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Question: what does a rule cost that drafts nothing? Microseconds beside the target's pass, which
-// costs nothing here: the target writes a file, and the drafter is never asked.
-//   bench_decode_idle_rounds [TEXT]   (models/prompts/docs.txt by default, with that pair's words)
-// Per rule: making a session, starting it with a prompt of 40 tokens, a round of the 64 behind it
-// with drafts of length 0, and with a profitable_length rule that has learnt that drafting loses.
-#include <chrono>
+// Question: what does a rule cost that drafts nothing? Times are those beside the target's pass,
+// which costs nothing here: the target writes a file, and the drafter is never asked.
+//   bench_decode [--text FILE]   (models/prompts/docs.txt by default, with that pair's words)
+// Per rule: making a session, starting it with a prompt of 40 tokens, a round of the 64 after it
+// with drafts of length 0, and with a profitable_length rule that has learnt that drafting loses;
+// each in times of the same without a rule (none).
 #include <cstddef>
-#include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "take_turns.hpp"
+#include "question.hpp"
 #include <specdec/decode/outcome_of.hpp>
 #include <specdec/draft/length_rule.hpp>
 #include <specdec/specdec.hpp>
@@ -99,16 +97,6 @@ struct pair {
     }
 };
 
-double seconds(const std::function<void()>& work) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-struct times {
-    double made = 1, started = 1, idle = 1, learnt = 1;
-};
-
 /// A length_rule that has seen drafting lose.
 length_rule discouraged(acceptance_table& table, const cost_table& costs) {
     profitable_length rule(table, costs, {.probing = 0});
@@ -119,101 +107,161 @@ length_rule discouraged(acceptance_table& table, const cost_table& costs) {
     return rule;
 }
 
+/// A sequence of one rule, step by step.
+class course {
+public:
+    course() = default;
+    course(const course&) = delete;
+    course& operator=(const course&) = delete;
+    virtual ~course() = default;
+    virtual void clear() = 0;
+    virtual void make() = 0; ///< after clear()
+    virtual void start() = 0;
+    virtual void run(bool learns) = 0; ///< all but the rounds
+    virtual void decode() = 0;
+};
+
 template <class MakeBridge, class V>
-void measure(const char* name, const pair& two, const MakeBridge& bridge, const V& verifier) {
-    scripted_target target(two.script, two.words.vocabulary_size());
-    silent_drafter drafter{two.row};
-    const std::vector<target_id> prompt(two.script.begin(), two.script.begin() + prompt_size);
-    const generation_limits limits{.max_tokens = text_size};
-    acceptance_table table;
-    const cost_table costs{.pass = {1, 1.9, 2.8}, .draft = 0.5, .catch_up = 0.05};
-    times least;
-    const auto keep = [](double& best, double now) { best = now < best ? now : best; };
-    for (int turn = 0; turn < 40; ++turn)
-        for (const bool learns : {false, true}) {
-            length_rule lengths = learns ? discouraged(table, costs) : length_rule(fixed_length{0});
-            using session_type = session<decltype(bridge()), V>;
-            std::optional<session_type> decoding;
-            session_settings settings;
-            settings.capacity = ::capacity;
-            settings.target.temperature = settings.draft.temperature = 0;
-            philox_coin coin(1);
-            keep(least.made, seconds([&] { decoding.emplace(bridge(), verifier, settings); }));
-            keep(least.started, seconds([&] { decoding->start(prompt); }));
-            learner reader{lengths, two.words, two.pieces};
-            text_run run(*decoding, drafter, lengths, coin, two.words, limits, reader);
-            keep(learns ? least.learnt : least.idle,
-                 seconds([&] { (void)generate(run, target); }) / text_size);
-        }
-    std::printf("%-18s %10.1f %10.1f %10.2f %10.2f\n", name, least.made * 1e6, least.started * 1e6,
-                least.idle * 1e6, least.learnt * 1e6);
+class course_of final : public course {
+public:
+    course_of(const pair& two, MakeBridge bridge, V verifier)
+        : two_(two), bridge_(std::move(bridge)), verifier_(std::move(verifier)),
+          prompt_(two.script.begin(), two.script.begin() + prompt_size) {
+        settings_.capacity = ::capacity;
+        settings_.target.temperature = settings_.draft.temperature = 0;
+    }
+    void clear() override {
+        run_.reset();
+        session_.reset();
+    }
+    void make() override { session_.emplace(bridge_(), verifier_, settings_); }
+    void start() override { session_->start(prompt_); }
+    void run(bool learns) override {
+        clear();
+        make();
+        start();
+        lengths_.emplace(learns ? discouraged(table_, costs_) : length_rule(fixed_length{0}));
+        reader_.emplace(learner{*lengths_, two_.words, two_.pieces});
+        run_.emplace(*session_, drafter_, *lengths_, coin_, two_.words, limits_, *reader_);
+    }
+    void decode() override { (void)generate(*run_, target_); }
+
+private:
+    using session_type = session<decltype(std::declval<MakeBridge&>()()), V>;
+    using run_type = decltype(text_run(
+        std::declval<session_type&>(), std::declval<silent_drafter&>(),
+        std::declval<length_rule&>(), std::declval<philox_coin&>(),
+        std::declval<const target_words&>(), generation_limits{}, std::declval<learner&>()));
+
+    const pair& two_;
+    MakeBridge bridge_;
+    V verifier_;
+    std::vector<target_id> prompt_;
+    scripted_target target_{two_.script, two_.words.vocabulary_size()};
+    silent_drafter drafter_{two_.row};
+    acceptance_table table_;
+    cost_table costs_{.pass = {1, 1.9, 2.8}, .draft = 0.5, .catch_up = 0.05};
+    session_settings settings_;
+    philox_coin coin_{1};
+    generation_limits limits_{.max_tokens = text_size};
+    std::optional<session_type> session_;
+    std::optional<length_rule> lengths_;
+    std::optional<learner> reader_;
+    std::optional<run_type> run_;
+};
+
+pair load(const std::string& file) {
+    const std::filesystem::path models = std::string(SPECDEC_SOURCE_DIR) + "/models";
+    pair two{target_words(engine::load_tokenizer(models / "docs-target")),
+             draft_words(engine::load_tokenizer(models / "docs-drafter"))};
+    std::ifstream in(file);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    two.words.encode(text, encode_mode::start, two.script);
+    if (two.script.size() < prompt_size + text_size)
+        throw error("text", "size", "expected more tokens");
+    return two;
 }
 
-void measure_all(const pair& two) {
-    const byte_order<draft_id> order(two.pieces);
-    const safe_cuts edges(two.words);
-    const text_keys keys(two.words, two.map);
-    const token_pieces parts = split_tokens(two.words, two.pieces, two.map);
-    const canonical_spellings spellings(two.words, two.pieces, two.map);
-    ngram_cache cache;
-    std::printf("microseconds:        a session  its start    a round    learning\n");
-    measure(
-        "none", two, [] { return no_bridge{}; }, exact_match{});
-    measure(
-        "tli", two, [&] { return token_bridge(tli_map(two.map), two.context(), longest); },
-        token_rejection{});
-    measure(
-        "tli-block", two, [&] { return token_bridge(tli_map(two.map), two.context(), longest); },
-        block_verification{});
-    measure(
-        "nested", two,
-        [&] { return nested_tli_bridge<target_words, draft_words>(parts, two.context(), longest); },
-        token_rejection{});
-    measure(
-        "slem", two,
-        [&] { return slem_bridge(two.words, two.pieces, two.map, ::capacity, longest); },
-        exact_match{});
-    measure(
-        "slrs", two,
-        [&] {
-            return make_slrs_bridge(two.words, two.pieces, two.map, order, edges, ::capacity,
-                                    {.max_draft = longest});
-        },
-        token_rejection{});
-    measure(
-        "merge", two,
-        [&] {
-            return make_ngram_merge_bridge(cache, two.words, two.pieces, two.map, order, ::capacity,
-                                           {.max_draft = longest});
-        },
-        token_rejection{});
-    measure(
-        "coupled", two, [&] { return token_bridge(tli_map(two.map), two.context(), longest); },
-        coupled_match(keys));
-    measure(
-        "coupled-spelling", two,
-        [&] {
-            return spelling_bridge(spellings, two.context(), 2 * ::capacity,
-                                   {.max_draft = longest});
-        },
-        coupled_match(keys));
-}
+struct scene {
+    explicit scene(const std::string& file) : two(load(file)) {
+        const auto add = [this](auto bridge, auto verifier) {
+            courses.push_back(std::make_unique<course_of<decltype(bridge), decltype(verifier)>>(
+                two, bridge, verifier));
+        };
+        const auto tli = [this] { return token_bridge(tli_map(two.map), two.context(), longest); };
+        add([] { return no_bridge{}; }, exact_match{});
+        add(tli, token_rejection{});
+        add(tli, block_verification{});
+        add(
+            [this] {
+                return nested_tli_bridge<target_words, draft_words>(parts, two.context(), longest);
+            },
+            token_rejection{});
+        add([this] { return slem_bridge(two.words, two.pieces, two.map, ::capacity, longest); },
+            exact_match{});
+        add(
+            [this] {
+                return make_slrs_bridge(two.words, two.pieces, two.map, order, edges, ::capacity,
+                                        {.max_draft = longest});
+            },
+            token_rejection{});
+        add(
+            [this] {
+                return make_ngram_merge_bridge(cache, two.words, two.pieces, two.map, order,
+                                               ::capacity, {.max_draft = longest});
+            },
+            token_rejection{});
+        add(tli, coupled_match(keys));
+        add(
+            [this] {
+                return spelling_bridge(spellings, two.context(), 2 * ::capacity,
+                                       {.max_draft = longest});
+            },
+            coupled_match(keys));
+    }
+    scene(const scene&) = delete;
+    scene& operator=(const scene&) = delete;
+
+    pair two;
+    byte_order<draft_id> order{two.pieces};
+    safe_cuts edges{two.words};
+    text_keys keys{two.words, two.map};
+    token_pieces parts = split_tokens(two.words, two.pieces, two.map);
+    canonical_spellings spellings{two.words, two.pieces, two.map};
+    ngram_cache<> cache;
+    std::vector<std::unique_ptr<course>> courses; ///< in the order of `rules`
+};
+constexpr const char* rules[] = {"none", "tli",   "tli_block", "nested",          "slem",
+                                 "slrs", "merge", "coupled",   "coupled_spelling"};
+
+const bench::registration here([] {
+    const std::string file =
+        bench::command_line().text("--text", SPECDEC_SOURCE_DIR "/models/prompts/docs.txt");
+    bench::question<scene> idle("idle_rounds", {.repetitions = 40}, file);
+    for (std::size_t i = 0; i < std::size(rules); ++i) {
+        const std::string rule = std::string(rules[i]) + "/";
+        std::size_t place = 0; // of the same of no rule
+        const auto add = [&](const char* what, auto work, auto before) {
+            auto& added = idle.add(rule + what, work);
+            added.before = before;
+            added.ratios = {{"ratio", place++}};
+        };
+        const auto decode = [i](scene& s) {
+            s.courses[i]->decode();
+            return text_size;
+        };
+        add(
+            "session", [i](scene& s) { s.courses[i]->make(); },
+            [i](scene& s) { s.courses[i]->clear(); });
+        add(
+            "start", [i](scene& s) { s.courses[i]->start(); },
+            [i](scene& s) {
+                s.courses[i]->clear();
+                s.courses[i]->make();
+            });
+        add("round", decode, [i](scene& s) { s.courses[i]->run(false); });
+        add("learning_round", decode, [i](scene& s) { s.courses[i]->run(true); });
+    }
+});
 
 } // namespace
-
-int main(int argc, char** argv) {
-    try {
-        const std::filesystem::path models = std::string(SPECDEC_SOURCE_DIR) + "/models";
-        pair two{target_words(engine::load_tokenizer(models / "docs-target")),
-                 draft_words(engine::load_tokenizer(models / "docs-drafter"))};
-        std::ifstream file(argc > 1 ? argv[1] : (models / "prompts/docs.txt").string());
-        const std::string text(std::istreambuf_iterator<char>(file), {});
-        two.words.encode(text, encode_mode::start, two.script);
-        if (two.script.size() < prompt_size + text_size)
-            throw error("text", "size", "expected more tokens");
-        measure_all(two);
-    } catch (const std::exception& problem) {
-        std::fprintf(stderr, "%s\n", problem.what());
-        return 1;
-    }
-}

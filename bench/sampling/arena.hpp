@@ -5,8 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
-#include <functional>
+#include <new>
 #include <random>
 #include <span>
 #include <string>
@@ -15,8 +14,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/// What every bench of rows shares: memory far larger than the caches, filled with rows as language
-/// models give them, and a table of times as ratios to a plain read of one row.
+#include "question.hpp"
+
+/// What every benchmark of rows shares: memory far larger than the caches, filled with rows as
+/// language models give them, and times in plain reads of one row.
 namespace bench {
 
 inline double seconds() {
@@ -117,55 +118,36 @@ private:
     float* data_ = nullptr;
 };
 
-/// Times functions of a row, warm (one row again and again) and cold (row after row), each the
-/// minimum of 11 repetitions that take turns, and prints them as ratios to the first function
-/// added.
-class table {
-public:
-    explicit table(std::size_t rows) : rows_(rows) {}
+/// What questions about rows work on.
+struct row_scene {
+    explicit row_scene(std::size_t vocabulary) : rows(vocabulary) {}
 
-    void add(const std::string& name, std::function<double(std::size_t row)> run,
-             std::size_t calls = 24) {
-        lines_.push_back({name, std::move(run), calls, 1e9, 1e9});
-    }
-
-    void print(const char* title) {
-        for (int repetition = 0; repetition < 11; ++repetition)
-            for (timed& l : lines_) {
-                l.cold = std::min(l.cold, time(l, [&] { return next_++ % rows_; }));
-                (void)time(l, [&] { return next_; });
-                l.warm = std::min(l.warm, time(l, [&] { return next_ % rows_; }));
-            }
-        std::printf("%s\n%-34s %10s %8s %10s %8s\n", title, "", "warm us", "x read", "cold us",
-                    "x read");
-        for (const timed& l : lines_)
-            std::printf("%-34s %10.1f %8.2f %10.1f %8.2f\n", l.name.c_str(), l.warm * 1e6,
-                        l.warm / lines_[0].warm, l.cold * 1e6, l.cold / lines_[0].cold);
-        std::printf("\n");
-    }
-
-    double cold(std::size_t line) const { return lines_[line].cold; }
-
-private:
-    struct timed {
-        std::string name;
-        std::function<double(std::size_t)> run;
-        std::size_t calls;
-        double warm, cold;
-    };
-
-    template <class Next>
-    double time(const timed& l, Next next) {
-        const double start = seconds();
-        for (std::size_t call = 0; call < l.calls; ++call)
-            sink_ = sink_ + l.run(next() % rows_);
-        return (seconds() - start) / static_cast<double>(l.calls);
-    }
-
-    std::size_t rows_;
-    std::size_t next_ = 0;
-    std::vector<timed> lines_;
-    volatile double sink_ = 0;
+    arena rows;
+    std::size_t next = 0;
 };
+
+/// Adds a function of a row as two cases: NAME/cold goes from row to row, NAME/warm takes one row
+/// again and again. `reads` is the time in that of the question's first function, the plain read.
+template <class Scene, class Function>
+void add_of_row(question<Scene>& to, const std::string& name, Function run,
+                std::size_t calls = 24) {
+    const auto all_calls = [run, calls](Scene& scene, std::size_t step) {
+        for (std::size_t call = 0; call < calls; ++call, scene.next += step)
+            benchmark::DoNotOptimize(run(scene, scene.next % scene.rows.rows()));
+        return calls;
+    };
+    to.add(name + "/cold", [=](Scene& scene) { return all_calls(scene, 1); }).ratios = {
+        {"reads", 0}};
+    auto& warm = to.add(name + "/warm", [=](Scene& scene) { return all_calls(scene, 0); });
+    warm.before = [=](Scene& scene) { (void)all_calls(scene, 0); };
+    warm.ratios = {{"reads", 1}};
+}
+
+/// The first function of every question about rows.
+template <class Scene>
+void add_plain_read(question<Scene>& to) {
+    add_of_row(to, "plain_read",
+               [](Scene& scene, std::size_t r) { return plain_read(scene.rows.target(r)); });
+}
 
 } // namespace bench

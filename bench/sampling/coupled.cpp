@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What does a coupled draw (law of a row, exponential race over the whole vocabulary) cost against
-// a plain one and against a plain read of the row?
+// Question: what does a coupled draw (law of a row, exponential race over the whole vocabulary)
+// cost against a plain one and against a plain read of the row?
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,45 +32,52 @@ private:
     std::vector<std::string> names_;
 };
 
-double number(target_id id) {
-    return static_cast<double>(id.value);
-}
-
-} // namespace
-
-int main() {
-    for (const std::size_t vocabulary : {32000UL, 128256UL, 256000UL}) {
-        const bench::arena rows(vocabulary);
-        const text_keys keys{numbered_tokens(vocabulary)};
-        const philox_coin plain(1);
-        const coupled_coin coupled(keys, 1);
-        std::uint64_t place = 0;
-        const auto law = [&](std::size_t r, const sampling_parameters& parameters = {}) {
-            return make_law(logits_row<target_id>{rows.target(r)}, parameters);
-        };
-        const auto site = [&] {
-            ++place;
-            return draw_site{place, purpose::target, 0, place};
-        };
-        std::vector<softmax_law<target_id>> laws;
+struct scene : bench::row_scene {
+    explicit scene(std::size_t vocabulary)
+        : row_scene(vocabulary), keys(numbered_tokens(vocabulary)) {
         for (std::size_t r = 0; r < rows.rows(); ++r)
             laws.push_back(law(r));
-        bench::table table(rows.rows());
-        table.add("plain read", [&](std::size_t r) { return bench::plain_read(rows.target(r)); });
-        table.add("law (softmax_law)", [&](std::size_t r) { return law(r).log_sum_exp(); });
-        table.add("plain draw: law and at",
-                  [&](std::size_t r) { return number(plain.pick(site(), law(r))); });
-        table.add("coupled draw: law and race",
-                  [&](std::size_t r) { return number(coupled.pick(site(), law(r))); });
-        table.add("the race alone",
-                  [&](std::size_t r) { return number(coupled.pick(site(), laws[r])); });
-        table.add("coupled draw, temperature 0", [&](std::size_t r) {
-            return number(coupled.pick(site(), law(r, {.temperature = 0})));
-        });
-        table.add(
-            "coupled draw, top_p 0.95",
-            [&](std::size_t r) { return number(coupled.pick(site(), law(r, {.top_p = 0.95F}))); },
-            2);
-        table.print(("V = " + std::to_string(vocabulary)).c_str());
     }
-}
+    [[nodiscard]] auto law(std::size_t r, const sampling_parameters& parameters = {}) const
+        -> decltype(make_law(logits_row<target_id>{}, parameters)) {
+        return make_law(logits_row<target_id>{rows.target(r)}, parameters);
+    }
+    [[nodiscard]] draw_site site() {
+        ++place;
+        return {place, purpose::target, 0, place};
+    }
+
+    text_keys keys;
+    philox_coin plain{1};
+    coupled_coin coupled{keys, 1};
+    std::uint64_t place = 0;
+    std::vector<softmax_law<target_id>> laws;
+};
+
+const bench::registration here([] {
+    for (const std::size_t vocabulary : {32000UL, 128256UL, 256000UL}) {
+        bench::question<scene> coupled("coupled/vocabulary:" + std::to_string(vocabulary), {},
+                                       vocabulary);
+        const auto add = [&](const std::string& name, auto run, std::size_t calls = 24) {
+            bench::add_of_row(coupled, name, run, calls);
+        };
+        bench::add_plain_read(coupled);
+        add("law", [](scene& s, std::size_t r) { return s.law(r).log_sum_exp(); });
+        add("plain_draw", [](scene& s, std::size_t r) { return s.plain.pick(s.site(), s.law(r)); });
+        add("coupled_draw",
+            [](scene& s, std::size_t r) { return s.coupled.pick(s.site(), s.law(r)); });
+        add("race_alone",
+            [](scene& s, std::size_t r) { return s.coupled.pick(s.site(), s.laws[r]); });
+        add("coupled_draw_temperature_0", [](scene& s, std::size_t r) {
+            return s.coupled.pick(s.site(), s.law(r, {.temperature = 0}));
+        });
+        add(
+            "coupled_draw_top_p_0.95",
+            [](scene& s, std::size_t r) {
+                return s.coupled.pick(s.site(), s.law(r, {.top_p = 0.95F}));
+            },
+            2);
+    }
+});
+
+} // namespace

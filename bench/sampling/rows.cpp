@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-// How close do the readers of one row of logits come to a plain read of it?
+// Question: how close do the readers of one row of logits come to a plain read of it?
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <specdec/sampling/coin/philox_coin.hpp>
@@ -23,42 +28,47 @@ double naive_log_sum_exp(std::span<const float> row) {
     return static_cast<double>(maximum + std::log(sum));
 }
 
-double number(target_id id) {
-    return static_cast<double>(id.value);
+struct scene : bench::row_scene {
+    using row_scene::row_scene;
+
+    philox_coin coin{1};
+    std::uint64_t position = 0;
+    std::vector<target_id> ids = std::vector<target_id>(64);
+
+    [[nodiscard]] logits_row<target_id> logits(std::size_t r) const { return {rows.target(r)}; }
+};
+
+auto sample(const sampling_parameters& parameters) {
+    return [parameters](scene& s, std::size_t r) {
+        return s.coin.pick({++s.position}, make_law(s.logits(r), parameters));
+    };
 }
+
+const bench::registration here([] {
+    for (const std::size_t vocabulary : {32000UL, 128256UL, 256000UL}) {
+        bench::question<scene> rows("rows/vocabulary:" + std::to_string(vocabulary), {},
+                                    vocabulary);
+        const auto add = [&](const std::string& name, auto run, std::size_t calls = 24) {
+            bench::add_of_row(rows, name, run, calls);
+        };
+        bench::add_plain_read(rows);
+        add("argmax", [](scene& s, std::size_t r) { return argmax(s.logits(r)); });
+        add("temperature_0", sample({.temperature = 0}));
+        add("log_sum_exp",
+            [](scene& s, std::size_t r) { return make_law(s.logits(r), {}).log_sum_exp(); });
+        add("sample", sample({}));
+        add("sample_temperature_0.3", sample({.temperature = 0.3F}));
+        add("sample_top_k_40", sample({.top_k = 40}));
+        add("sample_top_p_0.95", sample({.top_p = 0.95F}), 2);
+        add("sample_min_p_0.05", sample({.min_p = 0.05F}));
+        for (const std::size_t count : {8UL, 64UL})
+            add("top_" + std::to_string(count) + "_ids", [count](scene& s, std::size_t r) {
+                return top_ids(s.logits(r), std::span(s.ids).first(count));
+            });
+        add(
+            "naive_log_sum_exp",
+            [](scene& s, std::size_t r) { return naive_log_sum_exp(s.rows.target(r)); }, 1);
+    }
+});
 
 } // namespace
-
-int main() {
-    for (const std::size_t vocabulary : {32000UL, 128256UL, 256000UL}) {
-        const bench::arena rows(vocabulary);
-        const philox_coin coin(1);
-        std::uint64_t position = 0;
-        std::vector<target_id> ids(64);
-        const auto logits = [&](std::size_t r) { return logits_row<target_id>{rows.target(r)}; };
-        const auto law_line = [&](const sampling_parameters& parameters) {
-            return [&, parameters](std::size_t r) {
-                return number(coin.pick({++position}, make_law(logits(r), parameters)));
-            };
-        };
-        bench::table table(rows.rows());
-        table.add("plain read", [&](std::size_t r) { return bench::plain_read(rows.target(r)); });
-        table.add("argmax", [&](std::size_t r) { return number(argmax(logits(r))); });
-        table.add("temperature 0", law_line({.temperature = 0}));
-        table.add("log-sum-exp (softmax_law)",
-                  [&](std::size_t r) { return make_law(logits(r), {}).log_sum_exp(); });
-        table.add("sample", law_line({}));
-        table.add("sample, temperature 0.3", law_line({.temperature = 0.3F}));
-        table.add("sample, top_k 40", law_line({.top_k = 40}));
-        table.add("sample, top_p 0.95", law_line({.top_p = 0.95F}), 2);
-        table.add("sample, min_p 0.05", law_line({.min_p = 0.05F}));
-        for (const std::size_t count : {8UL, 64UL})
-            table.add("top " + std::to_string(count) + " ids", [&, count](std::size_t r) {
-                return static_cast<double>(top_ids(logits(r), std::span(ids).first(count)));
-            });
-        table.add(
-            "naive log-sum-exp", [&](std::size_t r) { return naive_log_sum_exp(rows.target(r)); },
-            1);
-        table.print(("V = " + std::to_string(vocabulary)).c_str());
-    }
-}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Question: what does it cost to choose the rule at run time? The small pair, TLI with token
 // rejection, 64 tokens a text, by the templates and by `speculation`: the same texts, taking turns.
-//     bench_speculation_indirection [--draft-length N] [--turns N]
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
+// `ratio` is the median of the pairs, `shortest_ratio` that of the two shortest times.
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <specdec/bridge/tli.hpp>
@@ -17,89 +17,86 @@
 #include <specdec_engine/load_tokenizer.hpp>
 #include <specdec_engine/model.hpp>
 
+#include "question.hpp"
+
 using namespace specdec;
 
 namespace {
 
-template <class Work>
-double seconds(const Work& work) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
+/// Both ways to decode with one pair of models each.
+class scene {
+public:
+    explicit scene(std::size_t length) : length_(length) {
+        words_.encode(prompt, encode_mode::start, prompt_ids_);
+    }
+    void decode_by_templates() {
+        model_drafter drafts(draft_alone_);
+        session text(
+            token_bridge(tli_map(shared_),
+                         retokenised_context(words_, pieces_, shared_, target_alone_.capacity()),
+                         length_),
+            token_rejection{}, {.capacity = target_alone_.capacity()});
+        target_alone_.truncate(0);
+        text.start(prompt_ids_);
+        philox_coin coin(++seed_);
+        by_hand_.clear();
+        generate(text, target_alone_, drafts, fixed_length{length_}, coin, words_, limits,
+                 text_reader([&](std::string_view bytes, token_origin) { by_hand_ += bytes; }));
+    }
+    void decode_by_name() {
+        const std::string by_name =
+            pair_
+                .generate(prompt, {.rule = rule::tli,
+                                   .lengths = {.kind = length_kind::fixed, .length = length_},
+                                   .seed = seed_,
+                                   .limits = limits,
+                                   .carry = {.contexts = false}})
+                .text;
+        if (by_hand_ != by_name)
+            throw std::runtime_error("not the same text: " + by_hand_ + " | " + by_name);
+    }
+
+private:
+    static constexpr const char* prompt = "This module provides";
+    static constexpr generation_limits limits{.max_tokens = 64};
+
+    template <class Id>
+    [[nodiscard]] static engine::model<Id> load(const std::string& name) {
+        engine::load_options one_thread;
+        one_thread.context.threads = 1;
+        return engine::model<Id>(
+            engine::load_transformer(SPECDEC_SOURCE_DIR "/models/" + name, one_thread));
+    }
+    template <class Id>
+    [[nodiscard]] static engine::tokenizer_of<Id> tokens(const std::string& name) {
+        return engine::tokenizer_of<Id>(
+            engine::load_tokenizer(SPECDEC_SOURCE_DIR "/models/" + name));
+    }
+
+    std::size_t length_;
+    engine::tokenizer_of<target_id> words_ = tokens<target_id>("docs-target");
+    engine::tokenizer_of<draft_id> pieces_ = tokens<draft_id>("docs-drafter");
+    id_map shared_ = intersect(pieces_, words_);
+    std::vector<target_id> prompt_ids_;
+    engine::model<target_id> target_alone_ = load<target_id>("docs-target");
+    engine::model<draft_id> draft_alone_ = load<draft_id>("docs-drafter");
+    engine::model<target_id> target_inside_ = load<target_id>("docs-target");
+    engine::model<draft_id> draft_inside_ = load<draft_id>("docs-drafter");
+    speculation pair_{{target_inside_, words_}, {draft_inside_, pieces_}, shared_};
+    std::string by_hand_;
+    std::uint64_t seed_ = 0;
+};
+
+const bench::registration here([] {
+    for (const std::size_t length : {0U, 2U, 4U}) {
+        bench::question<scene> indirection("indirection/length:" + std::to_string(length),
+                                           {.repetitions = 41,
+                                            .unit = benchmark::kMillisecond,
+                                            .reported = bench::statistic::median},
+                                           length);
+        indirection.add("templates", [](scene& s) { s.decode_by_templates(); });
+        indirection.add("by_name", [](scene& s) { s.decode_by_name(); });
+    }
+});
 
 } // namespace
-
-int main(int argc, char** argv) {
-    std::size_t length = 2, turns = 41;
-    for (int i = 1; i + 1 < argc; i += 2)
-        (std::string(argv[i]) == "--turns" ? turns : length) =
-            std::strtoul(argv[i + 1], nullptr, 10);
-    const std::string models = SPECDEC_SOURCE_DIR "/models/";
-    const engine::tokenizer_of<target_id> words(engine::load_tokenizer(models + "docs-target"));
-    const engine::tokenizer_of<draft_id> pieces(engine::load_tokenizer(models + "docs-drafter"));
-    const id_map shared = intersect(pieces, words);
-    engine::load_options one_thread;
-    one_thread.context.threads = 1;
-    const auto target = [&] {
-        return engine::model<target_id>(
-            engine::load_transformer(models + "docs-target", one_thread));
-    };
-    const auto drafter = [&] {
-        return engine::model<draft_id>(
-            engine::load_transformer(models + "docs-drafter", one_thread));
-    };
-    std::vector<target_id> prompt;
-    words.encode("This module provides", encode_mode::start, prompt);
-    const generation_limits limits{.max_tokens = 64};
-
-    auto target_alone = target();
-    auto draft_alone = drafter();
-    std::string by_hand;
-    const auto templates = [&](std::uint64_t seed) {
-        model_drafter drafts(draft_alone);
-        session text(
-            token_bridge(tli_map(shared),
-                         retokenised_context(words, pieces, shared, target_alone.capacity()),
-                         length),
-            token_rejection{}, {.capacity = target_alone.capacity()});
-        target_alone.truncate(0);
-        text.start(prompt);
-        philox_coin coin(seed);
-        by_hand.clear();
-        generate(text, target_alone, drafts, fixed_length{length}, coin, words, limits,
-                 text_reader([&](std::string_view bytes, token_origin) { by_hand += bytes; }));
-    };
-    auto target_inside = target();
-    auto draft_inside = drafter();
-    speculation pair({target_inside, words}, {draft_inside, pieces}, shared);
-    std::string by_name;
-    const auto named = [&](std::uint64_t seed) {
-        by_name = pair.generate("This module provides",
-                                {.rule = rule::tli,
-                                 .lengths = {.kind = length_kind::fixed, .length = length},
-                                 .seed = seed,
-                                 .limits = limits,
-                                 .carry = {.contexts = false}})
-                      .text;
-    };
-
-    std::vector<double> ratios;
-    double least_by_hand = 1e30, least_by_name = 1e30;
-    for (std::size_t turn = 0; turn < turns; ++turn) {
-        const double a = seconds([&] { templates(turn); });
-        const double b = seconds([&] { named(turn); });
-        if (by_hand != by_name) {
-            std::printf("not the same text: %s | %s\n", by_hand.c_str(), by_name.c_str());
-            return 1;
-        }
-        ratios.push_back(b / a);
-        least_by_hand = std::min(least_by_hand, a);
-        least_by_name = std::min(least_by_name, b);
-    }
-    std::sort(ratios.begin(), ratios.end());
-    std::printf("drafts of %zu, %zu turns, the same texts: by name %.3f of the time of the "
-                "templates (median of pairs; least times %.2f and %.2f ms: %.3f)\n",
-                length, turns, ratios[ratios.size() / 2], 1e3 * least_by_name, 1e3 * least_by_hand,
-                least_by_name / least_by_hand);
-}

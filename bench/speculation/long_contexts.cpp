@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Question: what does a round cost the library where a text is long? Microseconds a round of
-// `speculation` at 1,000, 10,000 and 100,000 tokens held, with models that cost nothing: without a
-// drafter, and with one whose drafts of 4 tokens are all accepted. Engines that tell what they hold
-// (held) and engines that do not take turns; each keeps its minimum.
-//     bench_speculation_long_contexts [--rounds N] [--turns N]
-#include <chrono>
+// Question: what does a round cost the library where a text is long? A round of `speculation` at
+// 1,000, 10,000 and 100,000 tokens held, with models that cost nothing: without a drafter, and with
+// one whose drafts of 4 tokens are all accepted. Engines that tell what they hold (told) and
+// engines that do not (untold) take turns.
+//     bench_speculation [--rounds N]
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,6 +13,8 @@
 
 #include <specdec/core/model/shared_model.hpp>
 #include <specdec/speculation/speculation.hpp>
+
+#include "question.hpp"
 
 using namespace specdec;
 
@@ -58,61 +57,53 @@ private:
     std::size_t size_ = 0;
 };
 
-struct times {
-    double plain = 1e30, drafted = 1e30;
-};
-
-/// Microseconds of a round behind `held` tokens.
-double a_round(speculation& pair, std::size_t held, std::size_t rounds, std::size_t length) {
-    std::vector<target_id> prompt;
-    for (std::size_t i = 0; i < held; ++i)
-        prompt.push_back(id_at<target_id>(i % letters));
-    decode_settings settings;
-    settings.rule = length > 0 ? rule::tli : rule::autoregressive;
-    settings.sampling.temperature = 0;
-    settings.lengths = {.kind = length_kind::fixed, .length = length};
-    settings.limits.max_tokens = capacity;
-    text_request request;
-    request.prompt = prompt;
-    const std::unique_ptr<speculative_text> text = pair.open(request, settings);
-    for (int i = 0; i < 3; ++i)
-        (void)advance(*text, pair.target_models());
-    const auto begin = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i < rounds; ++i)
-        (void)advance(*text, pair.target_models());
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    return took.count() * 1e6 / static_cast<double>(rounds);
-}
-
-void measure(speculation& pair, std::size_t held, std::size_t rounds, times& least) {
-    const auto keep = [](double& best, double now) { best = now < best ? now : best; };
-    keep(least.plain, a_round(pair, held, rounds, 0));
-    keep(least.drafted, a_round(pair, held, rounds, 4));
-}
-
-} // namespace
-
-int main(int argc, char** argv) {
-    std::size_t rounds = 200, turns = 5;
-    for (int i = 1; i + 1 < argc; i += 2)
-        (std::string(argv[i]) == "--turns" ? turns : rounds) =
-            std::strtoul(argv[i + 1], nullptr, 10);
-    const letters_of<target_id> words;
-    const letters_of<draft_id> pieces;
+struct scene {
+    letters_of<target_id> words;
+    letters_of<draft_id> pieces;
     alphabet<target_id> target, telling_target;
     alphabet<draft_id> drafter, telling_drafter;
-    shared_model<target_id, alphabet<target_id>> shared_target(telling_target);
-    shared_model<draft_id, alphabet<draft_id>> shared_drafter(telling_drafter);
-    speculation silent({target, words}, {drafter, pieces});
-    speculation telling({shared_target, words}, {shared_drafter, pieces});
-    std::printf("microseconds a round of  no drafts, drafts of 4; of engines that tell: both\n");
-    for (const std::size_t held : {1'000U, 10'000U, 100'000U}) {
-        times of_silent, of_telling;
-        for (std::size_t turn = 0; turn < turns; ++turn) {
-            measure(silent, held, rounds, of_silent);
-            measure(telling, held, rounds, of_telling);
-        }
-        std::printf("%7zu tokens held: %8.2f %8.2f   %8.2f %8.2f\n", held, of_silent.plain,
-                    of_silent.drafted, of_telling.plain, of_telling.drafted);
+    shared_model<target_id, alphabet<target_id>> shared_target{telling_target};
+    shared_model<draft_id, alphabet<draft_id>> shared_drafter{telling_drafter};
+    speculation silent{{target, words}, {drafter, pieces}};
+    speculation telling{{shared_target, words}, {shared_drafter, pieces}};
+    std::unique_ptr<speculative_text> text;
+
+    /// Opens a sequence of `held` tokens, and runs its first rounds.
+    void open(speculation& pair, std::size_t held, std::size_t length) {
+        std::vector<target_id> prompt;
+        for (std::size_t i = 0; i < held; ++i)
+            prompt.push_back(id_at<target_id>(i % letters));
+        decode_settings settings;
+        settings.rule = length > 0 ? rule::tli : rule::autoregressive;
+        settings.sampling.temperature = 0;
+        settings.lengths = {.kind = length_kind::fixed, .length = length};
+        settings.limits.max_tokens = capacity;
+        text_request request;
+        request.prompt = prompt;
+        text.reset();
+        text = pair.open(request, settings);
+        for (int i = 0; i < 3; ++i)
+            (void)advance(*text, pair.target_models());
     }
-}
+};
+
+const bench::registration here([] {
+    const std::size_t rounds = bench::command_line().number("--rounds", 200);
+    for (const std::size_t held : {1'000U, 10'000U, 100'000U}) {
+        bench::question<scene> round("long_contexts/held:" + std::to_string(held),
+                                     {.repetitions = 5});
+        for (speculation scene::*const pair : {&scene::silent, &scene::telling})
+            for (const std::size_t length : {0U, 4U})
+                round
+                    .add((pair == &scene::silent ? "untold/length:" : "told/length:") +
+                             std::to_string(length),
+                         [=](scene& s) {
+                             for (std::size_t i = 0; i < rounds; ++i)
+                                 (void)advance(*s.text, (s.*pair).target_models());
+                             return rounds;
+                         })
+                    .before = [=](scene& s) { s.open(s.*pair, held, length); };
+    }
+});
+
+} // namespace

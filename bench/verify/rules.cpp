@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What does verifying a draft of four tokens cost, in plain reads of the target rows it looks at?
-// The rows are cold, as they come from an LM head; `reads` is the time over that of reading one row
-// in the same run, `rows` how many rows the rule needed on average.
+// Question: what does verifying a draft of four tokens cost, in plain reads of the target rows it
+// looks at? The rows are cold, as they come from an LM head; `reads` is the time over that of
+// reading one row in the same run, `rows` how many rows the rule needed on average.
 #include <vector>
 
 #include <benchmark/benchmark.h>

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Question: what does the map of two vocabularies of 150,000 ids cost, in milliseconds and in
-// hashings of both vocabularies?  bench_vocab_intersection [REPETITIONS]
+// hashings of both vocabularies?
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "take_turns.hpp"
+#include "question.hpp"
 #include <specdec/vocab/table/intersection.hpp>
 
 namespace {
@@ -37,30 +36,32 @@ void fill(specdec::vocabulary& a, specdec::vocabulary& b, std::size_t size, std:
         b.add(w, specdec::token_kind::normal);
 }
 
-} // namespace
+struct scene {
+    static constexpr std::size_t size = 150'000, common = 100'000;
 
-int main(int argc, char** argv) {
-    const int repetitions = argc > 1 ? std::atoi(argv[1]) : 40;
-    constexpr std::size_t size = 150'000, common = 100'000;
     specdec::vocabulary draft, target;
-    fill(draft, target, size, common);
 
-    volatile std::size_t sink = 0;
-    std::vector<bench::timed_case> cases;
-    cases.push_back({"hash both", [&] {
-                         const boost::hash<std::string_view> hash;
-                         std::size_t sum = 0;
-                         for (std::size_t i = 0; i < size; ++i)
-                             sum += hash(draft.text(i)) ^ hash(target.text(i));
-                         sink = sum;
-                     }});
-    cases.push_back({"fingerprints", [&] { sink = draft.fingerprint() ^ target.fingerprint(); }});
-    cases.push_back({"intersect", [&] { sink = specdec::intersect(draft, target).shared(); }});
-    bench::take_turns(cases, repetitions);
+    scene() { fill(draft, target, size, common); }
+};
 
-    std::printf("%zu x %zu ids, %zu shared\n", size, size, std::size_t{sink});
-    std::printf("%-14s %8s %8s\n", "", "ms", "/ hash");
-    for (const bench::timed_case& c : cases)
-        std::printf("%-14s %8.2f %8.2f\n", c.name.c_str(), 1e3 * c.seconds,
-                    c.seconds / cases[0].seconds);
+std::size_t hash_both(const scene& s) {
+    const boost::hash<std::string_view> hash;
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < scene::size; ++i)
+        sum += hash(s.draft.text(i)) ^ hash(s.target.text(i));
+    return sum;
 }
+
+const bench::registration here([] {
+    bench::question<scene> map("intersection",
+                               {.repetitions = 40, .unit = benchmark::kMillisecond});
+    map.add("hash_both", [](scene& s) { benchmark::DoNotOptimize(hash_both(s)); });
+    map.add("fingerprints", [](scene& s) {
+        benchmark::DoNotOptimize(s.draft.fingerprint() ^ s.target.fingerprint());
+    });
+    map.add("intersect", [](scene& s) {
+        benchmark::DoNotOptimize(specdec::intersect(s.draft, s.target).shared());
+    });
+});
+
+} // namespace

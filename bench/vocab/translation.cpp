@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Question: does the cost of translating a committed token depend on the length of the context?
-//   bench_vocab_translation [DRAFTER [TARGET]]   (tokenizers; the repository's pair by default)
+//   bench_vocab [--drafter PATH] [--target PATH]   (tokenizers; the repository's pair by default)
 // Per context: the retokenizer's append of one target token's bytes, SLEM's continuation of a
-// drafted text, and for contrast the encoding of the whole context.
+// drafted text, and for contrast the encoding of the whole context; each in times of the shortest
+// context's.
 #include <cstddef>
-#include <cstdio>
-#include <exception>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "take_turns.hpp"
+#include "question.hpp"
 #include <specdec/core/token_id.hpp>
 #include <specdec/vocab/encoding/continuation.hpp>
 #include <specdec/vocab/encoding/retokenizer.hpp>
@@ -36,53 +36,74 @@ std::string sentences(std::size_t size) {
     return text.substr(0, size);
 }
 
-void measure(const draft_tokenizer& drafter, const target_tokenizer& target) {
-    constexpr std::size_t appended = 400; // target tokens behind the context
-    std::printf("%-10s %18s %18s %18s\n", "context", "append, us/token", "continue, us",
-                "whole, us");
-    for (const std::size_t size : {100U, 1'000U, 10'000U, 100'000U}) {
-        const std::string context = sentences(size);
-        std::vector<target_id> committed, more;
-        target.encode(context, encode_mode::start, committed);
-        target.encode(sentences(16 * appended), encode_mode::continuation, more);
+constexpr std::size_t appended = 400; // target tokens after the context
 
-        retokenizer<draft_tokenizer, draft_id> start(drafter), r(drafter);
-        start.append(context);
-        start.mark();
-        continuation_encoder<target_tokenizer> encoder(target);
-        std::vector<target_id> proposal;
-        std::vector<draft_id> whole;
-        std::vector<bench::timed_case> cases;
-        cases.push_back({"copy", [&] { r = start; }});
-        cases.push_back({"append", [&] {
-                             r = start;
-                             for (std::size_t i = 0; i < appended; ++i)
-                                 r.append(target.bytes(more[i]));
-                         }});
-        cases.push_back({"continue", [&] {
-                             for (std::size_t i = 0; i < appended; ++i) {
-                                 proposal.clear();
-                                 encoder.encode(committed, " and then the next word", proposal);
-                             }
-                         }});
-        cases.push_back({"whole", [&] {
-                             whole.clear();
-                             drafter.encode(context, encode_mode::start, whole);
-                         }});
-        bench::take_turns(cases, 15);
-        std::printf("%-10zu %18.2f %18.2f %18.2f\n", size,
-                    1e6 * (cases[1].seconds - cases[0].seconds) / appended,
-                    1e6 * cases[2].seconds / appended, 1e6 * cases[3].seconds);
+/// Contexts of several sizes, and what was made of each.
+struct scene {
+    struct one {
+        std::string text;
+        std::vector<target_id> committed;
+        retokenizer<draft_tokenizer, draft_id> start, changing;
+        continuation_encoder<target_tokenizer> encoder;
+    };
+
+    draft_tokenizer drafter;
+    target_tokenizer target;
+    std::vector<target_id> more, proposal;
+    std::vector<draft_id> whole;
+    std::vector<one> contexts;
+
+    scene(const std::string& of_drafter, const std::string& of_target,
+          const std::vector<std::size_t>& sizes)
+        : drafter(engine::load_tokenizer(of_drafter)), target(engine::load_tokenizer(of_target)) {
+        target.encode(sentences(16 * appended), encode_mode::continuation, more);
+        for (const std::size_t size : sizes) {
+            const retokenizer<draft_tokenizer, draft_id> empty(drafter);
+            one& c = contexts.emplace_back(
+                one{sentences(size), {}, empty, empty, continuation_encoder(target)});
+            target.encode(c.text, encode_mode::start, c.committed);
+            c.start.append(c.text);
+            c.start.mark();
+        }
     }
-}
+};
+
+const bench::registration here([] {
+    const auto path = [](const std::string& flag, const std::string& otherwise) {
+        return bench::command_line().text(flag, SPECDEC_SOURCE_DIR "/models/" + otherwise);
+    };
+    const std::vector<std::size_t> sizes{100, 1'000, 10'000, 100'000};
+    bench::question<scene> translation("translation", {.repetitions = 15},
+                                       path("--drafter", "docs-drafter"),
+                                       path("--target", "docs-target"), sizes);
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+        const std::string context = "/context:" + std::to_string(sizes[k]);
+        auto& append = translation.add("append" + context, [k](scene& s) {
+            for (std::size_t i = 0; i < appended; ++i)
+                s.contexts[k].changing.append(s.target.bytes(s.more[i]));
+            return appended;
+        });
+        append.before = [k](scene& s) { s.contexts[k].changing = s.contexts[k].start; };
+        append.ratios = {{"ratio", 0}};
+        translation
+            .add("continue" + context,
+                 [k](scene& s) {
+                     for (std::size_t i = 0; i < appended; ++i) {
+                         s.proposal.clear();
+                         s.contexts[k].encoder.encode(s.contexts[k].committed,
+                                                      " and then the next word", s.proposal);
+                     }
+                     return appended;
+                 })
+            .ratios = {{"ratio", 1}};
+        translation
+            .add("whole" + context,
+                 [k](scene& s) {
+                     s.whole.clear();
+                     s.drafter.encode(s.contexts[k].text, encode_mode::start, s.whole);
+                 })
+            .ratios = {{"ratio", 2}};
+    }
+});
 
 } // namespace
-
-int main(int argc, char** argv) try {
-    const std::string models = std::string(SPECDEC_SOURCE_DIR) + "/models/";
-    measure(draft_tokenizer(engine::load_tokenizer(argc > 1 ? argv[1] : models + "docs-drafter")),
-            target_tokenizer(engine::load_tokenizer(argc > 2 ? argv[2] : models + "docs-target")));
-} catch (const std::exception& problem) {
-    std::fprintf(stderr, "%s\n", problem.what());
-    return 1;
-}

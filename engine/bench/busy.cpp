@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Question: what part of its speed does a model keep beside one busy thread a core?
-// bench_engine_busy [--threads N] [--busy N] [--seconds S] [--repetitions N] [PATH [DRAFTER]]
+//     bench_engine_busy [--threads N] [--busy N] [--seconds S] [--repetitions N] [PATH [DRAFTER]]
 // A pass of one token each for a model; rounds of three drafted tokens and one pass over four for a
-// pair. Without a path: random weights of SmolLM2-135M's shape, then this repository's small pair.
+// pair. Times are medians of windows of S seconds, and `ratio` is the median of beside / alone:
+// what is left of the speed is 1 / ratio. Without a path: random weights of SmolLM2-135M's shape,
+// then this repository's small pair.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "support.hpp"
@@ -20,13 +23,6 @@
 namespace ref = specdec::engine;
 
 namespace {
-
-struct settings {
-    std::size_t threads = 0;
-    std::size_t busy = std::max(1U, std::thread::hardware_concurrency());
-    double seconds = 1.0;
-    int repetitions = 5;
-};
 
 /// Threads that keep the cores busy as long as this lives.
 class crowd {
@@ -53,37 +49,6 @@ private:
     std::vector<std::thread> threads_;
 };
 
-double rounds_a_second(const std::function<void()>& round, double seconds) {
-    using clock = std::chrono::steady_clock;
-    const auto begin = clock::now();
-    for (int done = 1;; ++done) {
-        round();
-        const std::chrono::duration<double> took = clock::now() - begin;
-        if (took.count() >= seconds)
-            return done / took.count();
-    }
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
-
-void measure(const std::string& name, const settings& s, const std::function<void()>& round) {
-    std::vector<double> idle;
-    std::vector<double> beside;
-    std::vector<double> kept;
-    for (int r = 0; r < s.repetitions; ++r) {
-        idle.push_back(rounds_a_second(round, s.seconds));
-        const crowd others(s.busy);
-        beside.push_back(rounds_a_second(round, s.seconds));
-        kept.push_back(beside.back() / idle.back());
-    }
-    std::printf("%-28s %10.1f %10.1f %9.0f %%\n", name.c_str(), median(idle), median(beside),
-                100 * median(kept));
-    std::fflush(stdout);
-}
-
 constexpr std::size_t context = 64;
 
 std::vector<std::int32_t> ids(std::size_t n) {
@@ -93,69 +58,113 @@ std::vector<std::int32_t> ids(std::size_t n) {
     return result;
 }
 
-void one_model(const std::string& name, ref::transformer t, const settings& s) {
-    t.append(ids(context));
-    const auto next = ids(1);
-    measure(name, s, [&] {
-        t.score(next);
-        t.truncate(context);
-    });
+using round_maker = std::function<std::function<void()>()>; ///< loads what the round needs
+using load_model = std::function<ref::transformer(const ref::context_options&)>;
+
+struct scene {
+    std::function<void()> round;
+    std::optional<crowd> others;
+
+    explicit scene(const round_maker& make) : round(make()) {}
+};
+
+struct settings {
+    std::size_t busy, repetitions;
+    double seconds;
+};
+
+void add_question(const std::string& name, const settings& s, const round_maker& make) {
+    bench::question<scene> busy("busy/" + name,
+                                {.repetitions = s.repetitions,
+                                 .unit = benchmark::kMicrosecond,
+                                 .reported = bench::statistic::median},
+                                make);
+    const auto window = [s](scene& at) {
+        using clock = std::chrono::steady_clock;
+        const auto begin = clock::now();
+        for (std::size_t done = 1;; ++done) {
+            at.round();
+            const std::chrono::duration<double> took = clock::now() - begin;
+            if (took.count() >= s.seconds)
+                return done;
+        }
+    };
+    const auto add = [&](const char* what, std::size_t threads) {
+        auto& added = busy.add(what, window);
+        added.before = [threads](scene& at) {
+            at.others.reset();
+            at.others.emplace(threads);
+        };
+        added.counters = {{"rounds", benchmark::Counter(1, benchmark::Counter::kIsRate)}};
+    };
+    add("alone", 0);
+    add("beside", s.busy);
 }
 
-void pair(const std::string& name, ref::transformer target, ref::transformer drafter,
-          const settings& s) {
-    target.append(ids(context));
-    drafter.append(ids(context));
-    const auto one = ids(1), four = ids(4);
-    measure(name, s, [&] {
-        for (int i = 0; i < 3; ++i)
-            drafter.score(one);
-        target.score(four);
-        drafter.truncate(context);
-        target.truncate(context);
-    });
+round_maker one_model(const load_model& load, const ref::context_options& options) {
+    return [=] {
+        const auto t = std::make_shared<ref::transformer>(load(options));
+        t->append(ids(context));
+        return [t, next = ids(1)] {
+            t->score(next);
+            t->truncate(context);
+        };
+    };
 }
+
+round_maker pair(const load_model& load, const load_model& load_drafter,
+                 ref::context_options options, bool one_team) {
+    return [=]() mutable {
+        const auto target = std::make_shared<ref::transformer>(load(options));
+        ref::context_options beside = options;
+        if (one_team)
+            beside.team = target->team();
+        const auto drafter = std::make_shared<ref::transformer>(load_drafter(beside));
+        target->append(ids(context));
+        drafter->append(ids(context));
+        return [target, drafter, one = ids(1), four = ids(4)] {
+            for (int i = 0; i < 3; ++i)
+                drafter->score(one);
+            target->score(four);
+            drafter->truncate(context);
+            target->truncate(context);
+        };
+    };
+}
+
+load_model file(const std::string& path) {
+    return [path](const ref::context_options& options) {
+        ref::load_options all;
+        all.context = options;
+        return ref::load_transformer(path, all);
+    };
+}
+
+const bench::registration here([] {
+    bench::words& line = bench::command_line();
+    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    const settings s{line.number("--busy", cores), line.number("--repetitions", 5),
+                     line.real("--seconds", 1)};
+    ref::context_options options;
+    options.threads = line.number("--threads", 0);
+    options.capacity = context + 8;
+    std::vector<std::string> paths = line.paths();
+    if (paths.empty()) {
+        const load_model random = [](const ref::context_options& of) {
+            return ref::transformer(bench::random_weights<ref::bf16_bits>(bench::smollm2_shape()),
+                                    of);
+        };
+        add_question("smollm2_shape", s, one_model(random, options));
+        paths = {SPECDEC_SOURCE_DIR "/models/docs-target",
+                 SPECDEC_SOURCE_DIR "/models/docs-drafter"};
+    }
+    add_question("model", s, one_model(file(paths[0]), options));
+    if (paths.size() > 1) {
+        const load_model target = file(paths[0]), drafter = file(paths[1]);
+        add_question("drafter", s, one_model(drafter, options));
+        add_question("pair", s, pair(target, drafter, options, false));
+        add_question("pair_one_team", s, pair(target, drafter, options, true));
+    }
+});
 
 } // namespace
-
-int main(int argc, char** argv) {
-    settings s;
-    std::vector<std::string> paths;
-    for (int i = 1; i < argc; ++i) {
-        const std::string flag = argv[i];
-        const auto number = [&] { return i + 1 < argc ? std::strtod(argv[++i], nullptr) : 0.0; };
-        if (flag == "--threads")
-            s.threads = static_cast<std::size_t>(number());
-        else if (flag == "--busy")
-            s.busy = static_cast<std::size_t>(number());
-        else if (flag == "--seconds")
-            s.seconds = number();
-        else if (flag == "--repetitions")
-            s.repetitions = static_cast<int>(number());
-        else
-            paths.push_back(flag);
-    }
-    ref::load_options options;
-    options.context.threads = s.threads;
-    options.context.capacity = context + 8;
-    const auto load = [&](const std::string& path) { return ref::load_transformer(path, options); };
-
-    std::printf("rounds a second alone and beside %zu busy threads, medians of %d windows of %g s\n"
-                "%-28s %10s %10s %11s\n",
-                s.busy, s.repetitions, s.seconds, "", "alone", "beside", "kept");
-    if (paths.empty()) {
-        one_model("SmolLM2-135M's shape",
-                  {bench::random_weights<ref::bf16_bits>(bench::smollm2_shape()), options.context},
-                  s);
-        const std::string models = SPECDEC_SOURCE_DIR "/models/";
-        paths = {models + "docs-target", models + "docs-drafter"};
-    }
-    one_model("model", load(paths[0]), s);
-    if (paths.size() > 1) {
-        one_model("drafter", load(paths[1]), s);
-        pair("pair: 3 drafted, 1 pass of 4", load(paths[0]), load(paths[1]), s);
-        ref::transformer target = load(paths[0]);
-        options.context.team = target.team();
-        pair("the same, one team for both", std::move(target), load(paths[1]), s);
-    }
-}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Question: what does the LM head alone cost for 1, 5 and 8 positions, in plain reads of its
-// weights, and what would Eigen's product cost?  bench_engine_head [--threads N] [--rows N]
-// [--columns N]
-#include <cstdio>
-#include <cstdlib>
+// weights (`reads`) and in times of one position (`ones`), and what would Eigen's product cost?
+//     bench_engine_head [--threads N] [--rows N] [--columns N]
+#include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,18 +38,13 @@ struct head {
             w.write_row(r, row);
     }
 
-    void add_cases(std::vector<bench::timed_case>& cases, ref::thread_pool& team) {
-        const std::string kernel = std::string(kernels.name) + ", ";
-        const auto bytes = std::as_bytes(std::span<const Value>(memory));
-        cases.push_back({kernel + "plain read", [=, &team] { bench::read(bytes, team); }});
-        for (const std::size_t n : positions)
-            cases.push_back({kernel + std::to_string(n), [this, n, &team] {
-                                 team.run(w.panels(), 1, [&](ref::pool_share s) {
-                                     multiply(kernels, w, s, x.data(), w.length(), n,
-                                              [&](std::size_t row, std::size_t c, std::size_t count,
-                                                  const float* y) { store(row, c, count, y); });
-                                 });
-                             }});
+    void multiply(std::size_t n, ref::thread_pool& team) {
+        team.run(w.panels(), 1, [&](ref::pool_share s) {
+            ref::multiply(kernels, w, s, x.data(), w.length(), n,
+                          [&](std::size_t row, std::size_t c, std::size_t count, const float* y) {
+                              store(row, c, count, y);
+                          });
+        });
     }
 
     void store(std::size_t row, std::size_t first, std::size_t count, const float* y) {
@@ -59,58 +55,72 @@ struct head {
     }
 };
 
-} // namespace
-
-int main(int argc, char** argv) {
-    std::size_t threads = 2;
-    std::size_t rows = 49152;
-    std::size_t columns = 576;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        const std::string flag = argv[i];
-        const std::size_t value = std::strtoul(argv[i + 1], nullptr, 10);
-        if (flag == "--threads")
-            threads = value;
-        if (flag == "--rows")
-            rows = value;
-        if (flag == "--columns")
-            columns = value;
-    }
-    std::vector<bench::timed_case> cases;
-    head<ref::bf16_bits> rounded(rows, columns);
-    head<float> full(rows, columns);
-    ref::thread_pool team(threads);
-    rounded.add_cases(cases, team);
-    full.add_cases(cases, team);
+struct scene {
+    scene(std::size_t rows, std::size_t columns, std::size_t threads)
+        : rounded(rows, columns), full(rows, columns),
+          w(row_major::Constant(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns),
+                                0.01F)),
+          team(threads) {}
 
     using row_major = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    const auto h = static_cast<Eigen::Index>(columns);
-    const row_major w = row_major::Constant(static_cast<Eigen::Index>(rows), h, 0.01F);
-    for (const std::size_t n : positions)
-        cases.push_back({"Eigen f32, " + std::to_string(n), [&w, &team, h, n] {
-                             const auto c = static_cast<Eigen::Index>(n);
-                             const Eigen::MatrixXf x = Eigen::MatrixXf::Constant(h, c, 0.5F);
-                             Eigen::MatrixXf y(w.rows(), c);
-                             const std::size_t all = static_cast<std::size_t>(w.rows());
-                             team.run(all, all / (4 * team.size()), [&](ref::pool_share s) {
-                                 const auto first = static_cast<Eigen::Index>(s.begin);
-                                 const auto some = static_cast<Eigen::Index>(s.end - s.begin);
-                                 if (n == 1)
-                                     y.col(0).segment(first, some).noalias() =
-                                         w.middleRows(first, some) * x.col(0);
-                                 else
-                                     y.middleRows(first, some).noalias() =
-                                         w.middleRows(first, some) * x;
-                             });
-                         }});
-    bench::take_turns(cases, 11);
 
-    std::printf("head [%zu, %zu], %zu threads; ratios to the plain read and to one position of the "
-                "same kind\n%-26s %9s %9s %9s\n",
-                rows, columns, threads, "", "ms", "/ read", "/ one");
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        const std::size_t read = i < 4 ? 0 : 4;
-        const std::size_t one = i < 4 ? 1 : i < 8 ? 5 : 8;
-        std::printf("%-26s %9.3f %9.2f %9.2f\n", cases[i].name.c_str(), 1e3 * cases[i].seconds,
-                    cases[i].seconds / cases[read].seconds, cases[i].seconds / cases[one].seconds);
-    }
+    head<ref::bf16_bits> rounded;
+    head<float> full;
+    row_major w;
+    ref::thread_pool team;
+};
+
+void multiply_by_eigen(scene& s, std::size_t n) {
+    const auto c = static_cast<Eigen::Index>(n);
+    const Eigen::MatrixXf x = Eigen::MatrixXf::Constant(s.w.cols(), c, 0.5F);
+    Eigen::MatrixXf y(s.w.rows(), c);
+    const std::size_t all = static_cast<std::size_t>(s.w.rows());
+    s.team.run(all, all / (4 * s.team.size()), [&](ref::pool_share share) {
+        const auto first = static_cast<Eigen::Index>(share.begin);
+        const auto some = static_cast<Eigen::Index>(share.end - share.begin);
+        if (n == 1)
+            y.col(0).segment(first, some).noalias() = s.w.middleRows(first, some) * x.col(0);
+        else
+            y.middleRows(first, some).noalias() = s.w.middleRows(first, some) * x;
+    });
 }
+
+/// Returns the place of the plain read.
+template <class Value>
+std::size_t add_kernel(bench::question<scene>& to, const std::string& kind,
+                       head<Value> scene::*part, std::size_t rows, std::size_t columns) {
+    const std::size_t read = to.size();
+    const std::string kernel(ref::panel_kernels_for<Value>(ref::best_isa()).name);
+    const auto bytes =
+        static_cast<double>(ref::panel_matrix<Value>::footprint(rows, columns) * sizeof(Value));
+    const auto add = [&](const std::string& name, auto work) {
+        auto& added = to.add(kind + "/" + name, work);
+        added.label = kernel;
+        added.counters = {{"bytes", benchmark::Counter(bytes, benchmark::Counter::kIsRate)}};
+        added.ratios = {{"reads", read}, {"ones", read + 1}};
+    };
+    add("plain_read", [part](scene& s) {
+        bench::read(std::as_bytes(std::span<const Value>((s.*part).memory)), s.team);
+    });
+    for (const std::size_t n : positions)
+        add("positions:" + std::to_string(n),
+            [part, n](scene& s) { (s.*part).multiply(n, s.team); });
+    return read;
+}
+
+const bench::registration here([] {
+    bench::words& line = bench::command_line();
+    const std::size_t rows = line.number("--rows", 49152), columns = line.number("--columns", 576);
+    bench::question<scene> whole("head", {.unit = benchmark::kMillisecond}, rows, columns,
+                                 line.number("--threads", 2));
+    add_kernel(whole, "bf16", &scene::rounded, rows, columns);
+    const std::size_t read = add_kernel(whole, "f32", &scene::full, rows, columns);
+    const std::size_t one = whole.size();
+    for (const std::size_t n : positions)
+        whole
+            .add("eigen_f32/positions:" + std::to_string(n),
+                 [n](scene& s) { multiply_by_eigen(s, n); })
+            .ratios = {{"reads", read}, {"ones", one}};
+});
+
+} // namespace

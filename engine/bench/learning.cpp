@@ -3,13 +3,16 @@
 // drafter that reads features (SmolLM2's shape, 12,288 rows of its head) and of one that runs alone
 // (smollm2-drafter's shape)? The step: forward, losses, reverse, clipping, AdamW, in each kind of
 // numbers. The product: 1,024 x 1,024 x 1,024 through the same kernels, packing included.
-// bench_engine_learning [--threads N] [--repetitions N] [--numbers f32|bf16]
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+// `operations` a second, and as a part of those of the product (`of_product`).
+//     bench_engine_learning [--threads N] [--repetitions N] [--numbers f32|bf16]
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "support.hpp"
@@ -150,36 +153,32 @@ trained product(std::size_t threads, ref::product_numbers kind) {
             }};
 }
 
-} // namespace
+struct scene {
+    std::vector<trained> all;
 
-int main(int argc, char** argv) {
-    std::size_t threads = 1;
-    int repetitions = 7;
-    const char* only = "";
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (std::strcmp(argv[i], "--threads") == 0)
-            threads = static_cast<std::size_t>(std::atoi(argv[i + 1]));
-        else if (std::strcmp(argv[i], "--repetitions") == 0)
-            repetitions = std::atoi(argv[i + 1]);
-        else if (std::strcmp(argv[i], "--numbers") == 0)
-            only = argv[i + 1];
-    }
+    scene(std::size_t threads, ref::product_numbers kind)
+        : all{product(threads, kind), feature_step(threads, kind), drafter_step(threads, kind)} {}
+};
+
+const bench::registration here([] {
+    const std::size_t threads = bench::command_line().number("--threads", 1);
+    const std::string only = bench::command_line().text("--numbers", "");
     for (const auto kind : {ref::product_numbers::f32, ref::product_numbers::bf16}) {
-        if (*only != 0 && name(kind) != only)
+        if (!only.empty() && name(kind) != only)
             continue;
-        const std::vector<trained> all{product(threads, kind), feature_step(threads, kind),
-                                       drafter_step(threads, kind)};
-        std::vector<bench::timed_case> cases;
-        const char* names[] = {"product", "step, reads features", "step, runs alone"};
-        for (std::size_t i = 0; i < all.size(); ++i)
-            cases.push_back({names[i], all[i].step});
-        bench::take_turns(cases, repetitions);
-        const double plain = all[0].operations / cases[0].seconds;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            const double speed = all[i].operations / cases[i].seconds;
-            std::printf("%-5s %-22s %8.2f ms %8.1f GFLOP/s %6.2f of the product\n",
-                        name(kind).data(), names[i], 1e3 * cases[i].seconds, 1e-9 * speed,
-                        speed / plain);
-        }
+        bench::question<scene> learning("learning/" + std::string(name(kind)),
+                                        {.repetitions = 7, .unit = benchmark::kMillisecond},
+                                        threads, kind);
+        for (const char* what : {"product", "feature_step", "drafter_step"})
+            learning.add(what, [i = learning.size()](scene& s) { s.all[i].step(); }).ratios = {};
+        learning.count([](scene& s, std::size_t i,
+                          const std::vector<double>& seconds) -> benchmark::UserCounters {
+            const auto speed = [&](std::size_t k) { return s.all[k].operations / seconds[k]; };
+            return {{"operations",
+                     benchmark::Counter(s.all[i].operations, benchmark::Counter::kIsRate)},
+                    {"of_product", speed(i) / speed(0)}};
+        });
     }
-}
+});
+
+} // namespace

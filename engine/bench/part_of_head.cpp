@@ -4,10 +4,9 @@
 // groups? One hidden state, the head of SmolLM2 [49152, 576], made of random numbers. Then drafts
 // of four tokens, for which a part that the caches hold is read from memory once.
 //     bench_engine_part_of_head [--threads N]
-#include <cstdio>
-#include <cstdlib>
+#include <cstddef>
 #include <deque>
-#include <memory>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -33,64 +32,80 @@ token_list<draft_id> every(std::size_t n, std::size_t vocabulary) {
     return {ids, vocabulary};
 }
 
-} // namespace
+constexpr std::size_t parts[] = {2, 4, 8, 16};
 
-int main(int argc, char** argv) {
+ref::transformer make_engine(std::size_t threads) {
     ref::context_options options;
-    options.threads = 2;
-    for (int i = 1; i + 1 < argc; i += 2)
-        if (std::string(argv[i]) == "--threads")
-            options.threads = std::strtoul(argv[i + 1], nullptr, 10);
+    options.threads = threads;
     ref::model_config shape = bench::smollm2_shape();
     shape.layers = 1;
-    const ref::transformer engine(bench::random_weights<ref::bf16_bits>(shape), options);
-    const std::size_t tokens = engine.vocabulary_size(), width = shape.dimension;
+    return {bench::random_weights<ref::bf16_bits>(shape), options};
+}
 
-    ref::lm_head<draft_id> panels(engine);
-    ref::row_head<draft_id> rows(engine);
-    const std::vector<float> state(width, 0.25F), w1(width * width, 0.001F), w2(16 * width, 0.1F);
-    const hidden_states x(state.data(), 1, width, width);
-    std::vector<float> logits(tokens);
-    const scores_out out{logits.data(), tokens};
-    residual_router router(w1, w2, width);
+/// All heads of one model, and one hidden state.
+struct scene {
+    explicit scene(std::size_t threads) : engine(make_engine(threads)) {
+        for (const std::size_t n : parts) {
+            const token_list<draft_id> list = every(n, tokens);
+            copied.emplace_back(panels, list, head_rows::copied);
+            gathered.emplace_back(rows, list);
+        }
+    }
+    scene(const scene&) = delete;
+    scene& operator=(const scene&) = delete;
 
-    std::vector<bench::timed_case> cases;
-    full_head<draft_id, ref::lm_head<draft_id>> whole(panels);
-    full_head<draft_id, ref::row_head<draft_id>> whole_rows(rows);
-    cases.push_back({"whole head", [&] { whole.rows(x, out); }});
-    cases.push_back({"whole head, in rows", [&] { whole_rows.rows(x, out); }});
+    ref::transformer engine;
+    std::size_t tokens = engine.vocabulary_size(), width = engine.config().dimension;
+    ref::lm_head<draft_id> panels{engine};
+    ref::row_head<draft_id> rows{engine};
+    std::vector<float> state = std::vector<float>(width, 0.25F);
+    std::vector<float> w1 = std::vector<float>(width * width, 0.001F);
+    std::vector<float> w2 = std::vector<float>(16 * width, 0.1F);
+    std::vector<float> logits = std::vector<float>(tokens);
+    residual_router router{w1, w2, width};
+    full_head<draft_id, ref::lm_head<draft_id>> whole{panels};
+    full_head<draft_id, ref::row_head<draft_id>> whole_rows{rows};
     std::deque<trimmed_head<draft_id, ref::lm_head<draft_id>>> copied;
     std::deque<trimmed_head<draft_id, ref::row_head<draft_id>>> gathered;
-    for (const std::size_t n : {2U, 4U, 8U, 16U}) {
-        const token_list<draft_id> list = every(n, tokens);
-        copied.emplace_back(panels, list, head_rows::copied);
-        gathered.emplace_back(rows, list);
-        const std::string part = "1/" + std::to_string(n) + " of the rows, ";
-        cases.push_back({part + "copied", [&x, out, &head = copied.back()] { head.rows(x, out); }});
-        cases.push_back(
-            {part + "gathered", [&x, out, &head = gathered.back()] { head.rows(x, out); }});
-    }
-    routed_head routed(panels, router, token_groups<draft_id>::equal_parts(tokens, 16), 2);
-    cases.push_back({"2 of 16 groups", [&] { routed.rows(x, out); }});
-    const std::size_t drafts = cases.size();
-    const auto four_times = [&](const std::string& name, auto& head) {
-        cases.push_back({name, [&x, out, &head] {
-                             for (int i = 0; i < 4; ++i)
-                                 head.rows(x, out);
-                         }});
-    };
-    four_times("whole head", whole);
-    four_times("1/4 of the rows, copied", copied[1]);
-    four_times("1/4 of the rows, gathered", gathered[1]);
-    bench::take_turns(cases, 41);
+    decltype(routed_head(panels, router, token_groups<draft_id>::equal_parts(1, 1), 2)) routed{
+        panels, router, token_groups<draft_id>::equal_parts(tokens, 16), 2};
+};
 
-    std::printf("head [%zu, %zu], %zu threads, %s; a row of logits, in parts of the whole head's\n",
-                tokens, width, options.threads, ref::name(ref::best_isa()).data());
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        const bench::timed_case& c = cases[i];
-        if (i == drafts)
-            std::printf("four rows, one behind the other, in parts of the whole head's\n");
-        std::printf("%-26s %9.3f ms %9.3f\n", c.name.c_str(), 1e3 * c.seconds,
-                    c.seconds / cases[i < drafts ? 0 : drafts].seconds);
-    }
+/// What a head computes of the state, `times` times one after the other.
+template <class Head>
+auto logits_of(const Head& head, int times = 1) {
+    return [head, times](scene& s) {
+        const hidden_states x(s.state.data(), 1, s.width, s.width);
+        for (int i = 0; i < times; ++i)
+            head(s).rows(x, scores_out{s.logits.data(), s.tokens});
+    };
 }
+
+const bench::registration here([] {
+    const std::size_t threads = bench::command_line().number("--threads", 2);
+    const auto whole = [](scene& s) -> auto& { return s.whole; };
+    const auto copied = [](std::size_t i) {
+        return [i](scene& s) -> auto& { return s.copied[i]; };
+    };
+    const auto gathered = [](std::size_t i) {
+        return [i](scene& s) -> auto& { return s.gathered[i]; };
+    };
+    bench::question<scene> one("part_of_head/one_row",
+                               {.repetitions = 41, .unit = benchmark::kMillisecond}, threads);
+    one.add("whole", logits_of(whole));
+    one.add("whole_in_rows", logits_of([](scene& s) -> auto& { return s.whole_rows; }));
+    for (std::size_t i = 0; i < std::size(parts); ++i) {
+        const std::string part = "1/" + std::to_string(parts[i]) + "/";
+        one.add(part + "copied", logits_of(copied(i)));
+        one.add(part + "gathered", logits_of(gathered(i)));
+    }
+    one.add("2_of_16_groups", logits_of([](scene& s) -> auto& { return s.routed; }));
+
+    bench::question<scene> four("part_of_head/four_rows",
+                                {.repetitions = 41, .unit = benchmark::kMillisecond}, threads);
+    four.add("whole", logits_of(whole, 4));
+    four.add("1/4/copied", logits_of(copied(1), 4));
+    four.add("1/4/gathered", logits_of(gathered(1), 4));
+});
+
+} // namespace

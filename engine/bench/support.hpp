@@ -11,9 +11,9 @@
 #include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/transformer.hpp>
 
-#include "take_turns.hpp"
+#include "question.hpp"
 
-/// What the benches of the CPU engine share: plain reads, and a model of random weights.
+/// What the benchmarks of the CPU engine share: plain reads, and a model of random weights.
 namespace bench {
 
 #if defined(__x86_64__)
