@@ -85,11 +85,12 @@ struct played {
     [[nodiscard]] double deviation() const { return total_variation(law, wanted); }
 };
 
-/// how: a scenario, rounds_by or watched. Laws: what makes the target's laws of its rows.
+/// how: a scenario, rounds_by or watched. Laws: what makes the target's laws of its rows. Throws
+/// too_many_paths beyond `most`.
 template <class C = interval_coin, class World, class WithBridge, class Rule, class How,
           class Laws = softmax_rows>
 played play(World&& world, const WithBridge& with_bridge, const Rule& rule, const How& how,
-            const Laws& laws = {}) {
+            const Laws& laws = {}, std::uint64_t most = 20'000'000) {
     const scenario& s = settings_in(how);
     const session_start start = start_of(s);
     played found;
@@ -100,7 +101,7 @@ played play(World&& world, const WithBridge& with_bridge, const Rule& rule, cons
                 world, with_bridge, rule, start, coin, [&](auto x) { text = run(x, how); }, laws);
             return text;
         },
-        found.paths);
+        found.paths, most);
     found.wanted = target_alone(world.p, s.length, s.target);
     return found;
 }

@@ -26,15 +26,18 @@ inline softmax_law<target_id> target_law_at(row_tree& p, const sequence& prefix,
     return make_law(logits_row<target_id>{p(prefix)}, parameters);
 }
 
-/// The law of what outcome(coin) returns, over every path; adds how many there were.
+struct too_many_paths {};
+
+/// The law of what outcome(coin) returns, over every path; adds how many there were. Throws
+/// too_many_paths beyond `most`.
 template <class C = interval_coin, class Outcome>
-auto on_every_path(const Outcome& outcome, std::uint64_t& paths) {
+auto on_every_path(const Outcome& outcome, std::uint64_t& paths, std::uint64_t most = 20'000'000) {
     std::map<decltype(outcome(std::declval<C&>())), double> law;
     enumerate<C>([&](C& coin) {
         const auto found = outcome(coin);
         law[found] += coin.probability();
-        if (++paths > 20'000'000)
-            throw "too many paths";
+        if (++paths > most)
+            throw too_many_paths{};
     });
     return law;
 }

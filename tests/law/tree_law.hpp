@@ -65,6 +65,7 @@ struct tree_case {
 struct tree_ledger {
     std::uint64_t laws = 0, paths = 0;
     double worst = 0;
+    std::uint64_t most_paths = 20'000'000;
 
     void check(const joint_law& found, const joint_law& wanted) {
         const double tv = total_variation(found, wanted);
@@ -158,7 +159,7 @@ joint_law tree_law(const Rule& rule, const std::vector<tree_step<Shape>>& steps,
                 {draft_id{0}});
             return found;
         },
-        ledger.paths);
+        ledger.paths, ledger.most_paths);
 }
 
 /// Checks that law against the target's alone.
