@@ -111,12 +111,13 @@ TEST_CASE("trees get the rows of their paths, bit for bit, in all numbers of the
 }
 
 TEST_CASE("real tokenizers keep the tokenizer's contract", "[computes]") {
-    std::vector<std::string> paths{models + "smollm2-drafter"};
+    std::vector<std::string> paths{models + "smollm2-drafter",
+                                   SPECDEC_SOURCE_DIR "/tests/data/vocabularies/"
+                                                      "stories512.llama2c-tokenizer.bin"};
     if (const std::string shared = SPECDEC_SHARED_DIR; !shared.empty())
         for (const char* const name :
              {"gpt2.tokenizer.json", "llama3_1.tokenizer.json", "qwen2_5.tokenizer.json",
-              "llama2.tokenizer.model", "mistral_v3.tokenizer.model",
-              "stories512.llama2c-tokenizer.bin"})
+              "llama2.tokenizer.model", "mistral_v3.tokenizer.model"})
             paths.push_back(shared + "/vocabularies/original/" + name);
     for (const std::string& path : paths) {
         CAPTURE(path);

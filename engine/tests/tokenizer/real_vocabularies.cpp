@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Real tokenizers against their byte tables and against the ids that other encoders gave
-// (../shared/vocabularies, where the checkout has it).
+// (tests/data/vocabularies, and ../shared/vocabularies where the checkout has it).
 #include <specdec_engine/load_tokenizer.hpp>
 
 #include <catch2/catch.hpp>
@@ -78,8 +78,10 @@ token_kind kind_of(const std::string& name) {
     return name == "unused" ? token_kind::unused : token_kind::normal;
 }
 
-void check_table(const tokenizer& t, const std::string& name) {
-    const auto table = rows(unzipped(shared + name + ".vocab.tsv.gz"));
+const std::string own = SPECDEC_SOURCE_DIR "/tests/data/vocabularies/";
+
+void check_table(const tokenizer& t, const std::string& name, const std::string& folder = shared) {
+    const auto table = rows(unzipped(folder + name + ".vocab.tsv.gz"));
     REQUIRE(t.vocabulary_size() == table.size());
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < table.size(); ++i)
@@ -138,6 +140,10 @@ TEST_CASE("real SentencePiece models: tables and encodings") {
     }
 }
 
+TEST_CASE("a real llama2.c tokenizer: its table") {
+    check_table(load_tokenizer(own + "stories512.llama2c-tokenizer.bin"), "stories512", own);
+}
+
 TEST_CASE("real llama2.c tokenizers: tables and encodings") {
     if (shared.empty())
         return;
@@ -146,7 +152,6 @@ TEST_CASE("real llama2.c tokenizers: tables and encodings") {
     const counts c = compare(t, "llama2");
     CHECK(c.strings == 2068);
     CHECK(c.equal == c.strings);
-    check_table(load_tokenizer(shared + "original/stories512.llama2c-tokenizer.bin"), "stories512");
 }
 
 TEST_CASE("real tokenizer.json files: tables and encodings", "[computes]") {
