@@ -54,14 +54,14 @@ struct flags {
     length_flags lengths;
     std::optional<std::size_t> draft_length;
     std::vector<std::string> tasks, others;
-    std::string rule, learn = "full", loss = "fkl", head, svg, save, resume, chains = "drafted",
-                      learning_numbers;
+    std::string rule, learn = "full", loss = "fkl", head, head_labels = "round", svg, save, resume,
+                      chains = "drafted", learning_numbers;
     std::optional<double> taught_temperature, rate, anchor;
     engine::learner_settings learner{.sequences = 2, .length = 512};
     std::size_t depth = 4, behind_rejected = 0, remembered = 0;
     engine::online_settings online{.every = 64, .replayed = 1};
     std::optional<acceptance_updates> ends; ///< a head that ends drafts
-    double head_threshold = 0.6;
+    double head_threshold = 0.6, rejected_weight = 1;
     std::size_t tokens = 20000, window = 1000, limit = 0, longest = 8, save_every = 0;
     float held_temperature = 0;
     bool json = false;
@@ -135,15 +135,6 @@ struct measured {
     bool counts = false; ///< are mixed in
 };
 
-/// Keeps the proposals of the latest round.
-struct proposals_reader final : listener {
-    std::vector<target_id> latest;
-    bool round(const round_result& r) override {
-        latest.assign(r.proposed.begin(), r.proposed.end());
-        return true;
-    }
-};
-
 /// Drafter: adapting_drafter or adapting_features.
 template <class Drafter>
 class adaptation {
@@ -162,7 +153,11 @@ public:
         if constexpr (!Drafter::reads_features) {
             if (!f.ends)
                 return;
-            ender_.emplace(drafter.start, *f.ends);
+            if (f.ends->labels_again)
+                ender_.emplace(drafter.start, *f.ends, *pair, drafter, f.learner.length,
+                               f.decoding.sampling);
+            else
+                ender_.emplace(drafter.start, *f.ends);
             settings_.lengths.kind = length_kind::predicted;
             settings_.lengths.length = f.longest;
             settings_.lengths.threshold = f.head_threshold;
@@ -281,12 +276,15 @@ private:
 
     /// A text whose rounds teach.
     statistics write(text_request request, bool learns) {
-        request.reader = &proposals_;
+        request.reader = &draft_;
         any_batch_model<target_id>& models = pair_->target_models();
         speculative_text::target_sequence own(models, 0);
         own.truncate(0);
         const std::unique_ptr<speculative_text> text = pair_->open(request, settings_);
         lessons_.start(request.prompt);
+        head_texts* const of_head = ender_ ? ender_->texts() : nullptr;
+        if (of_head != nullptr)
+            of_head->start(request.prompt);
         for (;;) {
             if (learns)
                 online_.round_begins();
@@ -302,17 +300,23 @@ private:
             const context_edit<target_id> edit = text->prepare(own);
             const logits_rows<target_id> rows = own.score(edit.append);
             text->target_fed(edit);
+            draft_ = {};
             text->decide(rows);
             const std::size_t before = text->tokens().size();
             text->commit();
             const auto committed = text->tokens().subspan(before);
+            if (of_head != nullptr)
+                of_head->follow(rows, draft_, committed);
             if (!learns)
                 continue;
-            lessons_.follow(rows, proposals_.latest, committed);
+            lessons_.follow(rows, draft_.proposed, committed);
             online_.see({.steps = {}, .emitted = committed.size()});
         }
         while (learns && lessons_.finish(taught_))
             online_.add(taught_);
+        if constexpr (!Drafter::reads_features)
+            if (of_head != nullptr)
+                ender_->text_ended(online_);
         return text->counts();
     }
 
@@ -325,7 +329,7 @@ private:
     std::unique_ptr<typename Drafter::learner_type> learner_;
     learner_type online_;
     typename Drafter::lessons_type::sample taught_;
-    proposals_reader proposals_;
+    draft_reader draft_;
     std::optional<draft_ender> ender_;
     std::size_t unsaved_ = 0;
 };
@@ -362,8 +366,10 @@ void run(flags f, const adapting_engine& e) {
         expect_none(f.of_learning, "expected nothing: under --learn none nothing is taught");
     if (f.save_every > 0 && f.save.empty())
         throw error("--save-every", std::to_string(f.save_every), "expected a folder to --save to");
-    if (!f.head.empty())
-        f.ends = updates_of(f.head);
+    if (!f.head.empty()) {
+        f.ends = updates_of(f.head, f.head_labels);
+        f.ends->learner.weights.rejected = f.rejected_weight;
+    }
     const loaded_pair pair = load_pair(e, f.models);
     for (const fs::path& model : e.read())
         if (std::error_code unknown; fs::equivalent(f.save, model, unknown))
@@ -376,6 +382,10 @@ void run(flags f, const adapting_engine& e) {
     f.decoding.rule =
         rule_of(f.rule.empty() ? (features != nullptr ? "identity" : "tli") : f.rule, "--rule")
             .rule;
+    if (f.ends && f.ends->labels_again && about(*f.decoding.rule).source != rule_source::tli &&
+        about(*f.decoding.rule).source != rule_source::identity)
+        throw error("--head-labels", f.head_labels,
+                    "expected round for a rule that does not map token for token");
     if (!takes_drafter(*f.decoding.rule))
         throw error("--rule", f.rule, "expected a rule that drafts with the model that learns");
     expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
@@ -549,6 +559,16 @@ int main(int argc, char** argv) {
         "joint or interleaved[:STEPS] (8): a head learns with the drafter and ends drafts where "
         "something is rejected with a chance above --head-threshold");
     add_number(app, "--head-threshold", f.head_threshold, any_share, "default: 0.6")->needs(head);
+    app.add_option("--head-labels", f.head_labels,
+                   "round (default): 1 for accepted and 0 for rejected tokens; again: min(1, p/q), "
+                   "computed again by the updated drafter before each step of the head, as "
+                   "OmniDraft's Alg. 3 and 4; interleaved is then STEPS (1) after each output; "
+                   "for rules that map token for token")
+        ->needs(head);
+    add_number(app, "--head-rejected-weight", f.rejected_weight, {0, 1e6},
+               "what a rejected token weighs in the head's cross-entropy (default: 1; "
+               "SpecDec++: 6)")
+        ->needs(head);
     add_number(app, "--longest", f.longest, {1, 64},
                "draft tokens of a round that the head ends (default: 8)")
         ->needs(head);

@@ -1370,6 +1370,9 @@ class Adapt(unittest.TestCase):
         for how in ("joint", "interleaved:4"):
             adapted, ended = self.adapt("--acceptance-head", how, "--head-threshold", 0.3)[2:]
             self.assertNotEqual(ended["target_calls"], adapted["target_calls"])
+            again = self.adapt("--acceptance-head", how, "--head-threshold", 0.3, "--head-labels", "again", "--head-rejected-weight", 6,
+                               "--temperature", 1)[3]
+            self.assertGreater(again["target_calls"], 0)
         never = self.adapt("--acceptance-head", "joint", "--head-threshold", 1, "--longest", 4)
         self.assertEqual(never[3]["target_calls"], never[2]["target_calls"])  # all drafts have 4, as --draft-length says
 
@@ -1422,7 +1425,9 @@ class Adapt(unittest.TestCase):
                   for flag in (("--loss", "tv"), ("--rate", 0.5), ("--batch", 2), ("--budget", 0), ("--thread",), ("--depth", 4))),
                 (("--resume", "/nowhere"), "/nowhere"), (("--no-drafter",), "drafter"),
                 (("--adapter", "/nowhere"), "--resume"), (("--save-every", 10), "folder to --save"),
-                (("--acceptance-head", "often"), "expected joint"), (("--remembered", 0), "--remembered"), (("--taught-temperature", 0), "--taught-temperature")):
+                (("--acceptance-head", "often"), "expected joint"),
+                (("--acceptance-head", "joint", "--head-labels", "new"), "expected round or again"),
+                (("--acceptance-head", "joint", "--head-labels", "again", "--rule", "slem"), "map token for token"), (("--remembered", 0), "--remembered"), (("--taught-temperature", 0), "--taught-temperature")):
             self.assertIn(words, call("adapt", *arguments, status=1), arguments)
         self.assertIn("adapter_config.json", call("generate", "--adapter", self.folder, status=1))
 

@@ -88,12 +88,16 @@ namespace specdec::examples {
     return {.depth = depth, .every = *n};
 }
 
-/// joint, interleaved or interleaved:STEPS.
-[[nodiscard]] inline acceptance_updates updates_of(const std::string& name) {
+/// joint, interleaved or interleaved:STEPS; labels: round or again.
+[[nodiscard]] inline acceptance_updates updates_of(const std::string& name,
+                                                   const std::string& labels = "round") {
     acceptance_updates s;
+    if (labels != "round" && labels != "again")
+        throw error("--head-labels", labels, "expected round or again");
+    s.labels_again = labels == "again";
     if (name == "joint")
         return s;
-    s.interleaved = 8;
+    s.interleaved = s.labels_again ? 1 : 8;
     if (name == "interleaved")
         return s;
     const auto steps = name.starts_with("interleaved:")

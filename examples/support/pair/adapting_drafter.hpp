@@ -30,6 +30,14 @@ inline void copy_if_there(const std::filesystem::path& from, const std::filesyst
         replace_file(to.string(), read_input(from.string()));
 }
 
+/// The drafter's prefix, unless the prompt begins with it.
+[[nodiscard]] inline std::span<const draft_id> prefix_before(std::span<const target_id> prompt,
+                                                             std::span<const draft_id> prefix,
+                                                             const id_map& map) {
+    const bool begun = !prefix.empty() && map.to_draft(prompt.front()) == prefix[0];
+    return begun ? std::span<const draft_id>{} : prefix;
+}
+
 /// A drafter of the CPU engine that runs alone and whose weights may change between rounds:
 /// what the program `adapt` has to know of it. adapting_features is the same of one that reads its
 /// target's features.
@@ -72,8 +80,7 @@ struct adapting_drafter {
               inner_(pair.target_tokenizer(), *pair.draft_tokenizer(), map_, {.window = length}) {}
 
         void start(std::span<const target_id> prompt) {
-            const bool begun = !prefix_.empty() && map_.to_draft(prompt.front()) == prefix_[0];
-            inner_.start(prompt, begun ? std::span<const draft_id>{} : prefix_);
+            inner_.start(prompt, prefix_before(prompt, prefix_, map_));
         }
         void follow(const logits_rows<target_id>& rows, std::span<const target_id> /*proposed*/,
                     std::span<const target_id> committed) {

@@ -13,6 +13,8 @@
 
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/rows.hpp>
+#include <specdec/core/token_id.hpp>
 #include <specdec/learn/distillation_sample.hpp>
 #include <specdec/learn/loss/distillation_loss.hpp>
 #include <specdec/vocab/table/id_map.hpp>
@@ -66,6 +68,19 @@ public:
     /// The losses alone. Errors: as learn().
     [[nodiscard]] distillation_losses measure(std::span<const distillation_sample* const> texts) {
         return forward_and_losses(texts).losses;
+    }
+
+    /// The drafter's logits after these places of a text, by the weights as they are. They stay
+    /// until the next call. Errors: specdec::error as training_batch::assign.
+    [[nodiscard]] logits_rows<draft_id> rows(std::span<const draft_id> tokens,
+                                             std::span<const std::size_t> behind) {
+        ids_[0].clear();
+        for (const draft_id d : tokens)
+            ids_[0].push_back(d.value);
+        sequences_.assign(1, {ids_[0], behind});
+        logits_.emplace(pass_.forward(base(), sequences_, adapters_if_any()));
+        const auto vocabulary = static_cast<std::size_t>(logits_->rows());
+        return {logits_->data(), behind.size(), vocabulary, vocabulary};
     }
 
 private:
