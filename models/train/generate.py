@@ -4,7 +4,8 @@
         --temperature 0 0.7 1 --answers 2000 2000 2000
 
 Prompts are short beginnings taken from the text: half at the start of a paragraph, half at any word.
-Writes GENERATED/temperature_T.jsonl with prompt, text and ended; top-k and top-p are off.
+Writes GENERATED/temperature_T.jsonl with prompt, text and ended; top-k and top-p are off.  --plain
+marks the texts, so that they may stand among conversations.
 """
 import argparse
 import json
@@ -74,8 +75,10 @@ def main():
     p.add_argument("--tokens", type=int, default=192)
     p.add_argument("--batch", type=int, default=200)
     p.add_argument("--threads", type=int, default=os.cpu_count(), help="at most")
+    p.add_argument("--plain", action="store_true", help="for train_exits.py --chat: these are no conversations")
     p.add_argument("--seed", type=int, default=1)
     args = p.parse_args()
+    plain = {"plain": True} if args.plain else {}
     cores = threads.Threads(args.threads)
     model = llama.load(args.model).eval()
     tokenizer = Tokenizer.from_file(str(args.model / "tokenizer.json"))
@@ -96,7 +99,7 @@ def main():
                     ids = ids[:ids.index(end)] if ended else ids
                     tokens += len(ids)
                     text = tokenizer.decode(ids)
-                    f.write(json.dumps({"prompt": prompt, "text": text, "ended": ended}, ensure_ascii=False) + "\n")
+                    f.write(json.dumps({"prompt": prompt, "text": text, "ended": ended, **plain}, ensure_ascii=False) + "\n")
                 f.flush()
         print(f"T={temperature}: {answers} answers, {tokens} tokens, {time.time() - began:.0f} s", flush=True)
 

@@ -8,12 +8,19 @@ exit has a norm of its own unless --shared-norm.  --exits names the layers behin
 stop; the last one is how many it has.  Layers that --from lacks are put on top and begin as doing
 nothing.  The folder is what specdec's exit_model reads: config.json has "specdec_exits", the weights
 exits.0.norm.weight and so on.  Data, optimisers and schedule are train.py's.
+
+--from may be the target itself, whose first layers then become the drafter (S2D, 3.3).  --features
+names a target with the drafter's tokenizer and hidden size whose last states the exits' states also
+learn (S2D, 4.4.3; EAGLE): L = w_reg SmoothL1 + w_cls cross entropy with the target's distribution,
+embedding and head fixed.
 """
 import argparse
 import dataclasses
+import functools
 import json
 import math
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -51,11 +58,12 @@ class ExitLlama(llama.Llama):
         return found
 
 
-def grown(folder, exits, own_norms):
+def grown(folder, exits, own_norms, length):
     """The model of a folder, deeper or cut to the last exit's layers; with its exits' norms if it has some."""
     stored = json.loads((folder / "config.json").read_text())
-    config = llama.Config(**{k: stored[k] for k in llama.Config.__dataclass_fields__})
-    model = ExitLlama(dataclasses.replace(config, num_hidden_layers=exits[-1]), exits, own_norms)
+    config = llama.Config(**{k: stored[k] for k in llama.Config.__dataclass_fields__ if k in stored})
+    config = dataclasses.replace(config, num_hidden_layers=exits[-1], trained_context=config.trained_context or length)
+    model = ExitLlama(config, exits, own_norms)
     tensors = {k.removeprefix("model."): v.float() for k, v in load_file(folder / "model.safetensors").items()}
     names = set(model.state_dict())
     missing = names - set(tensors)
@@ -76,6 +84,23 @@ def losses_of(model, ids, wanted, weights):
     each = [F.cross_entropy(l.float().flatten(0, 1), wanted.flatten(), reduction="none") for l in logits]
     hits = [((l.argmax(-1) == wanted) * weights).sum() for l in logits]
     return [(e * weights.flatten()).sum() for e in each], hits, weights.sum()
+
+
+def aligned_losses_of(model, ids, weights, target, regression, classification):
+    """The summed loss of every exit beside a target, and how much weight it has."""
+    with precision.autocast():
+        with torch.no_grad():
+            states = target.hidden(ids)
+            wanted = F.linear(states, target.embed_tokens.weight).float().softmax(-1)
+        found = model.hidden_of_exits(ids)
+        logits = [F.linear(x, model.embed_tokens.weight) for x in found]
+    sums = []
+    for x, l in zip(found, logits):
+        each = regression * F.smooth_l1_loss(x.float(), states.float(), reduction="none").mean(-1)
+        if classification:
+            each = each + classification * F.cross_entropy(l.float().flatten(0, 1), wanted.flatten(0, 1), reduction="none").view_as(each)
+        sums.append((each * weights).sum())
+    return sums, weights.sum()
 
 
 @torch.no_grad()
@@ -103,6 +128,9 @@ def main():
     p.add_argument("--out", type=Path, required=True)
     p.add_argument("--exits", required=True, help="layers behind which it may stop: 2,4,6")
     p.add_argument("--shared-norm", action="store_true", help="one norm before the head for all exits")
+    p.add_argument("--features", type=Path, help="a target's folder, whose last states the exits learn, too")
+    p.add_argument("--weights", type=float, nargs=2, default=[1.0, 0.1], metavar=("REG", "CLS"), help="with --features: of both losses")
+    p.add_argument("--json", action="store_true", help="print one JSON object on standard output, all else on standard error")
     p.add_argument("--length", type=int, default=320, help="longest window")
     p.add_argument("--tokens", type=int, default=1800, help="tokens a step")
     p.add_argument("--rate", type=float, default=1.5e-3)
@@ -124,16 +152,23 @@ def main():
         p.error("--exits: expected numbers of layers that rise, such as 2,4,6")
     torch.manual_seed(args.seed)
     cores = threads.Threads(args.threads)
+    say = functools.partial(print, file=sys.stderr if args.json else sys.stdout, flush=True)
 
     args.out.mkdir(parents=True, exist_ok=True)
     for name in ("tokenizer.json", "tokenizer_config.json", "equivalences.json"):
         if (args.start / name).exists() and args.start.resolve() != args.out.resolve():
             shutil.copy(args.start / name, args.out / name)
-    model = grown(args.start, exits, not args.shared_norm)
+    model = grown(args.start, exits, not args.shared_norm, args.length)
     tokenizer = Tokenizer.from_file(str(args.out / "tokenizer.json"))
+    target = None
+    if args.features:
+        target = llama.load(args.features).eval().requires_grad_(False)
+        model.embed_tokens.requires_grad_(False)
+        if target.embed_tokens.weight.shape != model.embed_tokens.weight.shape:
+            p.error("--features: expected a target with the drafter's tokenizer and hidden size")
     texts, held = train.read_texts(args, tokenizer, model.config.eos_token_id)
-    print(f"{len(texts)} texts, {sum(len(d[0]) for d in texts)} tokens; held out {len(held)} texts; "
-          f"{model.parameter_count()} parameters, exits behind {exits} layers", flush=True)
+    say(f"{len(texts)} texts, {sum(len(d[0]) for d in texts)} tokens; held out {len(held)} texts; "
+          f"{model.parameter_count()} parameters, exits behind {exits} layers")
 
     opts = train.optimizers(model, args.rate, args.decay)
     base = [[g["lr"] for g in o.param_groups] for o in opts]
@@ -143,20 +178,25 @@ def main():
         done = step / args.steps if args.steps else (time.time() - began) / 60 / args.minutes
         if done >= 1 or time.time() - looked > 60 * args.every:
             loss, hit = heldout(model, held, args.length)
-            print(f"{(time.time() - began) / 60:6.2f} min  step {step}  {seen} tokens  held out, exit by exit: "
-                  + "  ".join(f"{l:.4f} ({h:.1%})" for l, h in zip(loss, hit)), flush=True)
+            say(f"{(time.time() - began) / 60:6.2f} min  step {step}  {seen} tokens  held out, exit by exit: "
+                + "  ".join(f"{l:.4f} ({h:.1%})" for l, h in zip(loss, hit)))
             if sum(loss) < best:
-                best = sum(loss)
+                best, kept = sum(loss), {"step": step, "heldout_loss": loss, "first_choice": hit}
                 llama.save(model, args.out, {"specdec_exits": exits})
             looked = time.time()
             if done >= 1:
                 break
         cores.update()
         ids, wanted, weights = next(stream)
-        sums, _, count = losses_of(model, ids, wanted, weights)
+        if target:
+            sums, count = aligned_losses_of(model, ids, weights, target, *args.weights)
+        else:
+            sums, _, count = losses_of(model, ids, wanted, weights)
         train.descend(model, opts, base, muon.rate_scale(step, done), sum(sums) / len(sums) / count)
         seen += int((weights > 0).sum())
         step += 1
+    if args.json:
+        print(json.dumps({"exits": exits, "parameters": model.parameter_count(), "steps": step, "tokens": seen, "kept": kept}))
 
 
 if __name__ == "__main__":

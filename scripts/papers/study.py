@@ -33,7 +33,7 @@ WIDTH = 30  # of the progress bar
 
 @dataclass(frozen=True)
 class Cell:
-    """A command. With `makes` it writes that file of the scratch folder, which stands as {NAME} in later commands."""
+    """A command: a built program, or a script of the repository (models/train/....py), which this Python runs. With `makes` it writes that file of the scratch folder, which stands as {NAME} in later commands."""
     name: str
     program: str
     flags: tuple
@@ -186,7 +186,8 @@ def run(paper, a):
             bar.show(c.name)
             flags = [f.format(scratch=scratch, **{name.partition(".")[0]: str(p) for name, p in places.items()}) for f in c.flags]
             begin = time.monotonic()
-            done = subprocess.run([a.programs / c.program, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+            called = [sys.executable, ROOT / c.program] if c.program.endswith(".py") else [a.programs / c.program]
+            done = subprocess.run([*called, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
             took = time.monotonic() - begin
             if done.returncode != 0:
                 bar.end()

@@ -4,8 +4,10 @@ import contextlib, io, json, pathlib, sys, tempfile, types, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/papers"))
-import heterogeneous, omnidraft, study, vocabtrim
+import heterogeneous, omnidraft, s2d, study, vocabtrim
 from study import Paper, Results, Store, cell
+
+PAPERS = (heterogeneous.PAPER, omnidraft.PAPER, s2d.PAPER, vocabtrim.PAPER)
 
 # A program: says how often it ran, or writes a file.
 COUNTS = """#!/bin/sh
@@ -67,12 +69,23 @@ class Studies(unittest.TestCase):
         self.run_cells(made)
         self.assertTrue(file.is_file())
 
+    def test_scripts_of_cells_are_there_and_have_the_flags_that_they_get(self):
+        for c in (c for paper in PAPERS for quick in (False, True) for c in paper.cells(quick) if c.program.endswith(".py")):
+            text = (ROOT / c.program).read_text() + (ROOT / "models/train/data.py").read_text()
+            for flag in (f for f in c.flags if f.startswith("--")):
+                self.assertIn(f'"{flag}"', text, c.name)
+
+    def test_a_script_of_the_repository_runs_in_this_python(self):
+        script = cell("help", "scripts/mutations.py", "no such bug")
+        with self.assertRaisesRegex(SystemExit, "scripts/mutations.py 'no such bug': exit status 1"):
+            self.run_cells(script)
+
     def test_a_program_that_fails_ends_the_study_with_what_it_said(self):
         with self.assertRaisesRegex(SystemExit, "program fail: exit status 3\nit failed"):
             self.run_cells(cell("one", "program", "fail"))
 
     def test_pages_are_made_of_data_alone_and_are_as_wide_as_others(self):
-        for paper in heterogeneous.PAPER, omnidraft.PAPER, vocabtrim.PAPER:
+        for paper in PAPERS:
             file = ROOT / f"docs/papers/data/{paper.name}.json"
             if not file.is_file():
                 continue
@@ -83,7 +96,7 @@ class Studies(unittest.TestCase):
             self.assertFalse([line for line in page.split("\n") if len(line) > 120 and not line.startswith("|")])
 
     def test_cells_have_names_of_their_own_and_quick_ones_are_few(self):
-        for paper in heterogeneous.PAPER, omnidraft.PAPER, vocabtrim.PAPER:
+        for paper in PAPERS:
             for quick in False, True:
                 names = [c.name for c in paper.cells(quick)]
                 self.assertEqual(len(names), len(set(names)), paper.name)
