@@ -335,6 +335,10 @@ ordered_json to_json(const any_ngram_cache& cache) {
             {"ngram_merges_accepted", c.hits}, {"ngram_tokens", c.tokens}};
 }
 
+ordered_json to_json(const routed_counts& c) {
+    return {{"calls", c.calls}, {"rows", c.rows}, {"groups", c.groups}};
+}
+
 void print_cache(const any_ngram_cache& cache) {
     const ngram_cache_counts c = cache.counts();
     std::printf("n-grams: %zu in %zu bytes, %llu learned, %llu evicted, %llu accepted merges\n",
@@ -453,6 +457,8 @@ void run(flags f, const program_engine& e) {
                     out["costs"] = list_of(*costs);
                 if (pair.facts.drafter && !pair.facts.drafter->exit_rows.empty())
                     out["drafter_exit_rows"] = pair.facts.drafter->exit_rows; // of all rules so far
+                if (pair.facts.drafter && pair.facts.drafter->routed != nullptr)
+                    out["drafter_routed"] = to_json(*pair.facts.drafter->routed); // likewise
                 std::printf("%s\n", one_line(out).c_str());
             }
         } else {

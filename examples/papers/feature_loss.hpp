@@ -6,9 +6,11 @@
 
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/learn/loss/logit_gradient.hpp>
+#include <specdec/learn/loss/row_softmax.hpp>
 
-/// What the features are taught that a drafter makes and reads again. Beside them it learns the
-/// target's law (any loss of a row): EAGLE's training, HASS's over several steps, and CORAL's
+/// The losses that train a drafter which makes features and reads them again: EAGLE's, HASS's over
+/// several steps, and CORAL's
 ///
 ///     w_reg L_reg + w_cls L_cls + w_CSRA L_CSRA    (Eq. 3; 0.5, 0.1 and 0.05 to 0.2, Appendix A)
 ///
@@ -33,6 +35,29 @@ inline double regression_loss(std::span<const float> made, std::span<const float
     return share * sum;
 }
 
+/// L_cls, weighted: the cross-entropy of the target's distribution p and q = softmax(logits),
+///
+///     - weight * sum over t of p(t) log q(t)
+///
+/// Writes the gradient with respect to the logits, weight (q - p). Shapes: all the same; p sums to
+/// 1. Complexity: O(tokens). Errors: also as row_softmax and logit_gradient.
+inline double classification_loss(std::span<const float> p, std::span<const float> logits,
+                                  std::span<float> gradient, double weight = 1) {
+    if (p.size() != logits.size())
+        fail("classification loss", "sizes", "expected a probability for each logit");
+    const row_softmax q(logits_row<draft_id>{logits});
+    logit_gradient dz(q, gradient);
+    double sum = 0;
+    for (std::size_t t = 0; t < p.size(); ++t)
+        if (p[t] > 0) {
+            const double p_t = static_cast<double>(p[t]);
+            sum -= p_t * q.log_probability(id_at<draft_id>(t));
+            dz.add(id_at<draft_id>(t), -p_t);
+        }
+    dz.finish(weight);
+    return weight * sum;
+}
+
 /// L_CSRA, weighted: cross-step representation alignment (CORAL, section 3.1, Eq. 2), InfoNCE. The
 /// last step's feature q_i of each position i is drawn to those of the same position, of the steps
 /// before and of the target, and pushed from all others:
@@ -53,12 +78,13 @@ inline double alignment_loss(std::span<const float> views, std::size_t positions
         fail("alignment loss", "temperature", "expected a number from 0.01 to 1e6");
     const std::size_t all = views.size() / width, own = all - positions, first = own - positions;
     const auto positives = static_cast<double>(own) / static_cast<double>(positions);
-    const auto dot = [&](std::size_t a, std::size_t b) {
-        double sum = 0;
+    const auto dot = [&](std::size_t a, std::size_t b) { // in sums that do not wait for each other
+        double sums[8] = {};
+        const float *const x = &views[a * width], *const y = &views[b * width];
         for (std::size_t k = 0; k < width; ++k)
-            sum += static_cast<double>(views[a * width + k]) *
-                   static_cast<double>(views[b * width + k]);
-        return sum;
+            sums[k % 8] += static_cast<double>(x[k]) * static_cast<double>(y[k]);
+        return ((sums[0] + sums[4]) + (sums[1] + sums[5])) +
+               ((sums[2] + sums[6]) + (sums[3] + sums[7]));
     };
     for (std::size_t f = 0; f < all; ++f)
         if (!(dot(f, f) > 0))

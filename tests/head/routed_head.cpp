@@ -107,6 +107,34 @@ TEST_CASE("a routed head makes no product of a group that was not chosen") {
     CHECK(head.products == 4);
 }
 
+TEST_CASE("rows of one call read each group of their union once, and are those of calls apart") {
+    head_type head = head_type::random(tokens, width, 3);
+    toy_router router{3, width};
+    std::vector<float> many;
+    for (std::size_t i = 0; i < 20 * width; ++i) // more than the head has room for at first
+        many.push_back(static_cast<float>(scramble(9, {}, i) % 1000) / 250.0F - 2.0F);
+    const std::vector<std::uint32_t> group{2, 0, 0, 1, 0, 2};
+    for (const std::size_t active : {1U, 2U})
+        for (const head_rows from : {head_rows::gathered, head_rows::copied}) {
+            const auto make = [&] {
+                return routed_head(head, router, token_groups<draft_id>(group, 3), active, from);
+            };
+            auto together = make(), apart = make();
+            std::vector<float> all(20 * tokens), one(tokens);
+            together.rows(states_of(many, width), {all.data(), tokens});
+            CHECK(together.counts().calls == 1);
+            CHECK(together.counts().rows == 20);
+            CHECK(together.counts().groups <= 3);
+            CHECK(together.counts().groups >= active);
+            for (std::size_t i = 0; i < 20; ++i) {
+                apart.rows(states_of(many, width).middle(i, 1), {one.data(), tokens});
+                for (std::size_t v = 0; v < tokens; ++v)
+                    CHECK(all[i * tokens + v] == one[v]);
+            }
+            CHECK(apart.counts().groups == 20 * active);
+        }
+}
+
 TEST_CASE("a routed head whose parts disagree is refused") {
     using Catch::Contains;
     head_type head = head_type::random(tokens, width, 3);

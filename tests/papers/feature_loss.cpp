@@ -2,6 +2,7 @@
 #include "papers/feature_loss.hpp"
 
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <random>
 #include <vector>
@@ -55,6 +56,30 @@ TEST_CASE("regression is the mean smooth L1 of features") {
     CHECK_THROWS_AS(regression_loss(made, std::span(wanted).first(29), gradient), error);
 }
 
+TEST_CASE("classification is the cross-entropy with the target's distribution") {
+    const std::vector<float> logits = random_features(9, 4, 2);
+    std::vector<float> p = random_features(9, 5, 1), gradient(9, 77);
+    p[3] = 0;
+    float sum = 0;
+    for (float& x : p)
+        sum += x = std::abs(x);
+    for (float& x : p)
+        x /= sum;
+    const auto expected = [&](const numbers& z) {
+        double all = 0, loss = 0;
+        for (const double x : z)
+            all += std::exp(x);
+        for (std::size_t t = 0; t < z.size(); ++t)
+            loss -= static_cast<double>(p[t]) * (z[t] - std::log(all));
+        return 0.3 * loss;
+    };
+    CHECK(classification_loss(p, logits, gradient, 0.3) ==
+          Approx(expected({logits.begin(), logits.end()})));
+    check_slopes(expected, logits, gradient);
+    CHECK_THROWS_WITH(classification_loss(std::span(p).first(8), logits, gradient),
+                      Catch::Contains("sizes"));
+}
+
 TEST_CASE("alignment is InfoNCE of the last step with its position's other features") {
     constexpr std::size_t positions = 3, width = 4;
     for (const std::size_t steps : {1U, 2U, 3U}) {
@@ -86,6 +111,24 @@ TEST_CASE("alignment is InfoNCE of the last step with its position's other featu
         CHECK(alignment_loss(views, positions, width, gradient, 0.7, 0.2) ==
               Approx(expected({views.begin(), views.end()})));
         check_slopes(expected, views, gradient);
+    }
+}
+
+TEST_CASE("PyTorch's gradients of an alignment of three steps") {
+    constexpr std::size_t positions = 5, width = 6, step = positions * width;
+    std::vector<float> views;
+    for (int phase = 1; phase <= 4; ++phase)
+        for (std::size_t j = 0; j < step; ++j)
+            views.push_back(static_cast<float>(std::sin(0.37 * static_cast<double>(j) + phase)));
+    std::vector<float> gradient(3 * step);
+    const double loss = alignment_loss(views, positions, width, gradient);
+    std::ifstream golden(SPECDEC_SOURCE_DIR "/tests/golden/alignment.txt");
+    double expected = 0;
+    REQUIRE(golden >> expected);
+    CHECK(loss == Approx(expected).epsilon(1e-5));
+    for (const float g : gradient) {
+        REQUIRE(golden >> expected);
+        CHECK(static_cast<double>(g) == Approx(expected).margin(1e-5));
     }
 }
 

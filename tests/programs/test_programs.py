@@ -874,6 +874,37 @@ class PaperLosses(unittest.TestCase):
         self.assertIn("--steps", call("paper_losses", "--help"))
 
 
+class TrainCoral(unittest.TestCase):
+    """What it trains is measured by scripts/papers/coral.py, whose quick run is a test, too."""
+    target = ("--target", ROOT / "models/docs-target")
+
+    def test_training_lowers_the_loss_of_held_out_text_and_is_repeatable(self):
+        with tempfile.TemporaryDirectory() as folder:
+            records = f"{folder}/records"
+            made = json.loads(call("train_coral", "record", *self.target, "--prompts", ROOT / "models/prompts/docs.txt", "--drawn", 32,
+                                   "--length", 32, "--out", records))
+            self.assertEqual(made["texts"], 32)
+            train = ("train_coral", "train", *self.target, "--records", records, "--steps", 2, "--csra", 0.1, "--out", f"{folder}/drafter")
+            few, again, more = (json.loads(call(*train, "--updates", n)) for n in (1, 1, 12))
+            self.assertEqual(few["cross_entropy"], again["cross_entropy"])
+            self.assertLess(more["cross_entropy"][1], few["cross_entropy"][1])
+            self.assertEqual([len(row) for row in more["infonce"]], [0, 1, 2, 3])
+            routers = [json.loads(line) for line in call("train_coral", "route", *self.target, "--drafter", f"{folder}/drafter", "--records", records,
+                                                         "--groups", "2,4", "--fine", 8, "--epochs", 1, "--out", f"{folder}/router").splitlines()]
+            for router in routers:  # all groups are the whole head
+                self.assertAlmostEqual(router["mass"][-1], 1, places=4)
+                self.assertEqual(router["mass"], sorted(router["mass"]))
+            self.assertEqual(routers[0]["first_choice_whole_head"], routers[1]["first_choice_whole_head"])
+            self.assertIn("expected divisors of 64", call("train_coral", "route", *self.target, "--drafter", f"{folder}/drafter", "--records", records,
+                                                          "--groups", 3, "--out", f"{folder}/router", status=1))
+            self.assertIn("expected this tensor", call("train_coral", "train", *self.target, "--records", f"{folder}/drafter/model.safetensors",
+                                                       "--out", f"{folder}/drafter", status=1))
+
+    def test_wrong_input(self):
+        self.assertIn("expected a file, or --drawn with --prompts", call("train_coral", "record", *self.target, "--out", "x", status=1))
+        self.assertIn("--target", call("train_coral", "train", "--help"))
+
+
 class PlugInYourEngine(unittest.TestCase):
     def test_runs_any_rule_and_is_short(self):
         text = call("plug_in_your_engine")

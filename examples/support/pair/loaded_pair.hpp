@@ -13,6 +13,7 @@
 #include "support/pair/counted_drafter.hpp"
 #include "support/pair/grouping_check.hpp"
 #include "support/program/interrupt.hpp"
+#include <specdec/head/routed_head.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/speculation/decoder.hpp>
 
@@ -33,6 +34,7 @@ struct model_facts {
     std::size_t longest_context = 0;
     /// Rows that each of its exits gave so far, the model's own; empty: it has none.
     std::span<const std::uint64_t> exit_rows{};
+    const routed_counts* routed = nullptr; ///< of its routed head; null: it has none
 };
 /// How an engine computes.
 struct compute_facts {

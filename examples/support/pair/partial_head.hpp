@@ -47,6 +47,9 @@ public:
     owned_headed_model(std::unique_ptr<Whole> whole, const MakePart& make)
         : std::unique_ptr<parts>(std::make_unique<parts>(std::move(whole), make)),
           headed_model<decltype(Whole::model), Part>((*this)->whole->model, (*this)->part) {}
+
+    /// It stays where it is when the model is moved.
+    [[nodiscard]] const Part& part() const { return (*this)->part; }
 };
 
 using head_type = engine::lm_head<draft_id>;
@@ -150,7 +153,11 @@ with_head(std::unique_ptr<Whole> whole, const head_choice& choice,
                         std::to_string(router.group_of.size()));
     facts.head_tokens = all.vocabulary_size() * choice.active / choice.groups;
     facts.forward_bytes += all.bytes_of(facts.head_tokens) + router.bytes();
-    return made([&](head_type& head) { return file_routed_head(head, router, choice.active); });
+    owned_headed_model<Whole, file_routed_head> model(std::move(whole), [&](head_type& head) {
+        return file_routed_head(head, router, choice.active);
+    });
+    facts.routed = &model.part().counts();
+    return model;
 }
 
 } // namespace specdec::examples
