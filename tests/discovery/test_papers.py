@@ -4,10 +4,10 @@ import contextlib, io, json, pathlib, sys, tempfile, types, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/papers"))
-import heterogeneous, omnidraft, s2d, study, vocabtrim
+import coral, heterogeneous, omnidraft, s2d, study, vocabtrim
 from study import Paper, Results, Store, cell
 
-PAPERS = (heterogeneous.PAPER, omnidraft.PAPER, s2d.PAPER, vocabtrim.PAPER)
+PAPERS = (coral.PAPER, heterogeneous.PAPER, omnidraft.PAPER, s2d.PAPER, vocabtrim.PAPER)
 
 # A program: says how often it ran, or writes a file.
 COUNTS = """#!/bin/sh
