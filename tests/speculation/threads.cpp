@@ -56,11 +56,11 @@ TEST_CASE("other threads may ask for what never changes while one decodes") {
         others.emplace_back([&] {
             do {
                 std::size_t sum = shared.target_table().size() + shared.draft_table()->size();
-                sum += shared.control("<none>") ? 1 : 0;
-                sum += shared.end_tokens().size() + (shared.begin_token() ? 1 : 0);
+                sum += shared.control("<none>") ? 1U : 0U;
+                sum += shared.end_tokens().size() + (shared.begin_token() ? 1U : 0U);
                 sum += shared.map()->shared();
                 sum += x.words.encode("ab c").size() + x.words.target.bytes(target_id{0}).size();
-                asked += sum > 0 ? 1 : 0;
+                asked += sum > 0 ? 1U : 0U;
             } while (!done);
         });
     while (asked == 0)
