@@ -48,12 +48,15 @@ struct merged_checkpoint {
                 const std::size_t columns = t.columns();
                 std::vector<float>& w = memory.emplace_back(t.rows() * columns);
                 const auto a = adapters.a(layer, p), b = adapters.b(layer, p);
+                const auto number = [](const auto& m, std::size_t i, std::size_t j) {
+                    return m(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+                };
                 for (std::size_t r = 0; r < t.rows(); ++r) {
                     const std::span<float> row(&w[r * columns], columns);
                     read_weights(t, r, row);
                     for (std::size_t j = 0; j < columns; ++j)
                         for (std::size_t k = 0; k < adapters.rank(); ++k)
-                            row[j] += adapters.scale() * b(k, r) * a(j, k);
+                            row[j] += adapters.scale() * number(b, k, r) * number(a, j, k);
                 }
                 t.type = dtype::f32;
                 t.bytes = std::as_bytes(std::span(w));

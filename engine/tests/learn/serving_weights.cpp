@@ -83,10 +83,11 @@ TEST_CASE("weights of other shapes are refused") {
     CHECK_THROWS_WITH(engine.use(pack<bf16_bits>(toy.open(), 1)), Contains("number format"));
     batch_model<draft_id> several(transformer(before, {.threads = 1, .sequences = 2}));
     several.append(1, std::vector{draft_id{1}});
-    const law_version mark = version_of(several, 0);
+    const law_version mark = version_of(several, std::size_t{0});
     several.use(before);
     CHECK(several.size(1) == 0);
-    CHECK(version_of(several, 0) != mark); // a round that was drafted before is refused
+    CHECK(version_of(several, std::size_t{0}) !=
+          mark); // a round that was drafted before is refused
 }
 
 TEST_CASE("weights that ask for other arithmetic are refused by what differs") {

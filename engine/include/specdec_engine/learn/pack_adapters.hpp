@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include <Eigen/Core>
+
 #include <specdec_engine/file/config.hpp>
 #include <specdec_engine/learn/reverse/lora.hpp>
 #include <specdec_engine/learn/reverse/projection.hpp>
@@ -26,7 +28,7 @@ namespace specdec::engine {
 pack_adapters(const lora<float>& adapters, const model_config& c) {
     const packed_rows rows(c);
     const std::size_t r = adapters.rank();
-    auto packed = std::make_shared<model_adapters>(model_adapters{.config = c});
+    auto packed = std::make_shared<model_adapters>(model_adapters{c, {}});
     for (std::size_t layer = 0; layer < c.layers; ++layer) {
         const auto pack = [&](std::size_t outputs, auto... parts) {
             std::size_t rank = 0, inputs = 0;
@@ -40,11 +42,14 @@ pack_adapters(const lora<float>& adapters, const model_config& c) {
                 if (!adapters.adapts(p))
                     return;
                 const auto a = adapters.a(layer, p), b = adapters.b(layer, p);
+                const auto number = [](const auto& m, std::size_t i, std::size_t j) {
+                    return m(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+                };
                 for (std::size_t k = 0; k < r; ++k) {
                     for (std::size_t j = 0; j < inputs; ++j)
-                        out.a(first + k, j) = a(j, k);
+                        out.a(first + k, j) = number(a, j, k);
                     for (std::size_t i = 0; i < outputs_of(c, p); ++i)
-                        out.b(row(i), first + k) = adapters.scale() * b(k, i);
+                        out.b(row(i), first + k) = adapters.scale() * number(b, k, i);
                 }
                 first += r;
             };
