@@ -564,6 +564,9 @@ int main(int argc, char** argv) {
                    "computed again by the updated drafter before each step of the head, as "
                    "OmniDraft's Alg. 3 and 4; interleaved is then STEPS (1) after each output; "
                    "for rules that map token for token")
+        ->check([](const std::string& labels) {
+            return labels == "round" || labels == "again" ? "" : "expected round or again";
+        })
         ->needs(head);
     add_number(app, "--head-rejected-weight", f.rejected_weight, {0, 1e6},
                "what a rejected token weighs in the head's cross-entropy (default: 1; "

@@ -1151,17 +1151,18 @@ class Features(unittest.TestCase):
         few.write_text(json.dumps(list(range(1024))))
         found = {head: self.compared("--head", head)
                  for head in ("full", f"trimmed:{few}", "routed:4/1", "routed:4/4", f"adaptive:{few}")}
-        for head, (plain, *drafted) in found.items():
+        for head, (plain, default, *drafted) in found.items():
+            self.assertEqual(default["rule"], "identity+lookup")
             self.assertEqual([row["rule"] for row in drafted], ["identity", "identity-block"])  # others are not offered
             self.assertTrue(drafted[0]["identical_text"])
             self.assertGreater(drafted[0]["proposed"], 0)
-        tokens = [row[1]["drafter_head_tokens"] for row in found.values()]
+        tokens = [row[2]["drafter_head_tokens"] for row in found.values()]
         self.assertEqual(tokens, [None, 1024, 1024, 4096, 1024])
-        read = [row[1]["drafter_relative_size"] for row in found.values()]
+        read = [row[2]["drafter_relative_size"] for row in found.values()]
         self.assertLess(read[1], read[2])  # the router is read, too
         self.assertLess(read[2], read[0])
         self.assertLess(read[0], read[3])
-        accepted = [row[1]["accepted"] for row in found.values()]
+        accepted = [row[2]["accepted"] for row in found.values()]
         self.assertGreaterEqual(accepted[4], accepted[1])  # it follows
 
     def test_a_list_beside_it_is_the_default_head(self):

@@ -83,9 +83,7 @@ public:
 
 protected:
     lookup_beside(B bridge, std::optional<lookup_type> lookup)
-        : bridge_(std::move(bridge)), lookup_(std::move(lookup)) {
-        certain_.reserve(most_found());
-    }
+        : bridge_(std::move(bridge)), lookup_(std::move(lookup)) {}
 
     void start(std::span<const draft_id> prefix) {
         bridge_.start(prefix);
@@ -107,6 +105,7 @@ protected:
     /// Looks the text up for a round. False: nothing was found, or there is no room.
     [[nodiscard]] bool find(const draft_request& request) {
         certain_.clear();
+        certain_.reserve(most_found()); // again, in a copy: the round's proposals view these
         return lookup_ && request.max_proposals > 0 &&
                lookup_->found.find(fixed_length{most_found()});
     }

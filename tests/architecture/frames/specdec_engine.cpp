@@ -41,6 +41,8 @@
 #include <specdec_engine/learn/clip_gradient.hpp>
 #include <specdec_engine/learn/features/online_feature_learner.hpp>
 #include <specdec_engine/learn/online_learner.hpp>
+#include <specdec_engine/learn/pack_adapters.hpp>
+#include <specdec_engine/learn/peft_folder.hpp>
 #include <specdec_engine/load.hpp>
 #include <specdec_engine/load_tokenizer.hpp>
 #include <specdec_engine/model.hpp>
