@@ -19,7 +19,7 @@ PAIRS = {
                 PROMPTS / "smollm2.txt", 6, 1000),
     "foreign": ("SmolLM2, a drafter made for another target", CHAT, "slem,tli", MODELS / "docs-drafter", SMOLLM2,
                 PROMPTS / "smollm2.txt", 4, 0),
-    "gemma": ("Gemma 3 270M, the drafter made for SmolLM2", ("--target", GEMMA, "--drafter", MODELS / "smollm2-drafter"), "slem,tli",
+    "gemma": ("Gemma 3 270M, the drafter made for SmolLM2", ("--models", "gemma3"), "slem,tli",
               MODELS / "smollm2-drafter", GEMMA, PROMPTS / "smollm2.txt", 4, 500),
     "gemma-smollm2": ("Gemma 3 270M, SmolLM2", ("--target", GEMMA, "--drafter", SMOLLM2), "slem,tli", SMOLLM2, GEMMA, PROMPTS / "smollm2.txt", 4, 0),
     "smollm2-gemma": ("SmolLM2, Gemma 3 270M", ("--target", SMOLLM2, "--drafter", GEMMA), "slem,tli", GEMMA, SMOLLM2, PROMPTS / "smollm2.txt", 4, 0),
