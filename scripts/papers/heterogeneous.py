@@ -19,8 +19,8 @@ PAIRS = {
                 PROMPTS / "smollm2.txt", 6, 1000),
     "foreign": ("SmolLM2, a drafter made for another target", CHAT, "slem,tli", MODELS / "docs-drafter", SMOLLM2,
                 PROMPTS / "smollm2.txt", 4, 0),
-    "gemma": ("Gemma 3 270M, the drafter made for SmolLM2", ("--models", "gemma3"), "slem,tli",
-              MODELS / "smollm2-drafter", GEMMA, PROMPTS / "smollm2.txt", 4, 500),
+    "gemma": ("Gemma 3 270M, the drafter made for SmolLM2", ("--models", "gemma3"), "slem,tli", None, GEMMA,
+              PROMPTS / "smollm2.txt", 4, 500),
     "gemma-smollm2": ("Gemma 3 270M, SmolLM2", ("--target", GEMMA, "--drafter", SMOLLM2), "slem,tli", SMOLLM2, GEMMA, PROMPTS / "smollm2.txt", 4, 0),
     "smollm2-gemma": ("SmolLM2, Gemma 3 270M", ("--target", SMOLLM2, "--drafter", GEMMA), "slem,tli", GEMMA, SMOLLM2, PROMPTS / "smollm2.txt", 4, 0),
     "homogeneous": ("SmolLM2, EAGLE-style drafter", ("--models", "smollm2-features"), "identity", None, SMOLLM2,
@@ -180,8 +180,8 @@ def page(r):
                     for title, v in pairs for what, key in (("bytes", "bytes"), ("ways", "ways"), ("forwards for all", "passes"))]
                    + [["Qwen2-7B-Instruct, itself (the paper)", "characters", 6.21, 2.87, 1, 4, 6, 8, 17],
                       ["Qwen2-7B-Instruct, itself (the paper)", "ways", 144.31, 880.98, 1, 7, 15, 56, 65536]]),
-             "The word *hello* has 14 ways and 16 forward passes in the paper (Figure 1). Here they are "
-             + listed([f"{v['spell']['ways']} and {v['spell']['passes']} ({title})" for title, v in pairs]) + ".",
+             "The word *hello* has 14 ways and 16 forward passes in the paper (Figure 1). Here they are: "
+             + " ".join(f"{v['spell']['ways']} and {v['spell']['passes']} ({title})." for title, v in pairs),
              "## What psi costs",
              f"If every draft is continued, SLRS yields {psi[0][2]} tokens per target pass, and verification takes {psi[0][4]} further forward "
              "passes of docs-drafter a round" + (f"; with the default limit it is {psi[1][2]} and {psi[1][4]}." if len(psi) > 1 else "."),
