@@ -30,6 +30,7 @@
 #include "support/output/comparison.hpp"
 #include "support/output/diagnosis.hpp"
 #include "support/output/explanation.hpp"
+#include "support/output/open_rule.hpp"
 #include "support/pair/cache_keeper.hpp"
 #include "support/pair/engine.hpp"
 #include "support/pair/tree_nodes.hpp"
@@ -162,9 +163,8 @@ int rule_width(const std::vector<row>& rows) {
 
 /// In words, what a row that stands for the pair's default does, and why.
 std::string explained(decoder& pair, const row& r, decode_settings s) {
-    s.rule.reset();
-    if (pair.rule_for(s) != r.named.rule)
-        s.rule = r.named.rule;
+    s.rule = r.named.rule;
+    s = with_open_rule(pair, s);
     s.tree.reset();
     s.lookup.beside = r.lookup;
     std::string lines = pair.explain(s);

@@ -25,6 +25,7 @@
 #include "support/flags/sampling_flags.hpp"
 #include "support/flags/tree_flags.hpp"
 #include "support/output/logprobs.hpp"
+#include "support/output/open_rule.hpp"
 #include "support/output/statistics_json.hpp"
 #include "support/output/trace.hpp"
 #include "support/pair/cache_keeper.hpp"
@@ -190,13 +191,8 @@ ordered_json report(const decode_result& r, const flags& f, const pair_facts& fa
 }
 
 /// In words: what the text was decoded with, and why. `chosen`: nobody named the rule.
-std::string explanation(decoder& pair, decode_settings s, bool chosen) {
-    if (const rule asked = *s.rule; chosen) {
-        s.rule.reset();
-        if (pair.rule_for(s) != asked)
-            s.rule = asked;
-    }
-    return pair.explain(s);
+std::string explanation(decoder& pair, const decode_settings& s, bool chosen) {
+    return pair.explain(chosen ? with_open_rule(pair, s) : s);
 }
 
 void run(flags f, const program_engine& e) {

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/quantised_rows.hpp"
+#include "support/scores.hpp"
 #include "support/toy_checkpoint.hpp"
 
 using namespace specdec::engine;
@@ -30,14 +31,6 @@ std::vector<float> read_floats(const std::string& path, std::size_t n) {
     file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(4 * n));
     REQUIRE(file);
     return values;
-}
-
-std::vector<float> scores(transformer& t, const std::vector<std::int32_t>& ids) {
-    t.score(ids);
-    std::vector<float> out;
-    for (std::size_t i = 0; i < ids.size(); ++i)
-        out.insert(out.end(), &t.logits()(i, 0), &t.logits()(i, 0) + t.vocabulary_size());
-    return out;
 }
 
 const std::vector<std::int32_t> ids = {1, 5, 9, 33, 76, 0, 12};

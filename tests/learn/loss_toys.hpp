@@ -19,6 +19,7 @@
 
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/learn/loss/shared_softmax.hpp>
 #include <specdec/sampling/law/dense_law.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/sampling/law/sparse_law.hpp>
@@ -248,6 +249,18 @@ inline void check_gradient(const std::function<long double(const row_of_doubles&
     CHECK(gradient_error(formula, z, gradient) == "");
 }
 
+/// f(toy, temperature, q, p) holds for generated toys and temperatures, q' of the toy's row, and
+/// target laws of every kind.
+template <class F>
+void hold_for_losses(const F& f) {
+    require_holds([&] {
+        const loss_toy toy = *loss_toys();
+        const double temperature = *loss_temperatures();
+        const shared_softmax q({toy.z}, toy.map, temperature);
+        for_each_target_law(toy, [&](const auto& p) { f(toy, temperature, q, p); });
+    });
+}
+
 /// The mass that a target's law has on the tokens that q' has.
 template <class Shared>
 [[nodiscard]] double shared_mass(const std::vector<double>& p, const Shared& q) {
@@ -256,6 +269,17 @@ template <class Shared>
         if (std::isfinite(q.log_probability(id_at<target_id>(t))))
             mass += p[t];
     return mass;
+}
+
+/// Whether p has no mass on shared tokens; a divergence and its gradient are 0 then.
+template <class Shared>
+[[nodiscard]] bool teaches_nothing(const std::vector<double>& p, const Shared& q, double value,
+                                   const std::vector<float>& dz) {
+    if (shared_mass(p, q) != 0)
+        return false;
+    RC_ASSERT(value == 0.0);
+    RC_ASSERT(dz == std::vector<float>(dz.size(), 0));
+    return true;
 }
 
 /// Two numbers that rounding alone may tell apart.

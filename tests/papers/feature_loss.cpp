@@ -2,12 +2,13 @@
 #include "papers/feature_loss.hpp"
 
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
+
+#include "support/golden_gradient.hpp"
 
 using namespace specdec;
 using namespace specdec::papers;
@@ -122,14 +123,7 @@ TEST_CASE("PyTorch's gradients of an alignment of three steps") {
             views.push_back(static_cast<float>(std::sin(0.37 * static_cast<double>(j) + phase)));
     std::vector<float> gradient(3 * step);
     const double loss = alignment_loss(views, positions, width, gradient);
-    std::ifstream golden(SPECDEC_SOURCE_DIR "/tests/golden/alignment.txt");
-    double expected = 0;
-    REQUIRE(golden >> expected);
-    CHECK(loss == Approx(expected).epsilon(1e-5));
-    for (const float g : gradient) {
-        REQUIRE(golden >> expected);
-        CHECK(static_cast<double>(g) == Approx(expected).margin(1e-5));
-    }
+    testing::check_golden("alignment.txt", loss, gradient, 1e-5);
 }
 
 TEST_CASE("an alignment of views that do not fit is refused") {

@@ -88,9 +88,10 @@ public:
 
     /// See transformer: which adapters the context is computed with (specdec::TakesKey).
     void set_key(context_key key) {
-        if (key != engine_.key())
-            truncate(0);
+        const bool another = key != engine_.key();
         engine_.set_key(key);
+        if (another)
+            truncate(0); // what is recorded, too
     }
     [[nodiscard]] context_key key() const { return engine_.key(); }
     [[nodiscard]] law_version version() const { return engine_.version(); }

@@ -9,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/scores.hpp"
 #include "toys.hpp"
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec_engine/batch_model.hpp>
@@ -64,13 +65,6 @@ struct merged_checkpoint {
     }
 };
 
-std::vector<float> scores(transformer& t, const std::vector<std::int32_t>& ids) {
-    t.score(ids);
-    std::vector<float> out;
-    for (std::size_t i = 0; i < ids.size(); ++i)
-        out.insert(out.end(), &t.logits()(i, 0), &t.logits()(i, 0) + t.vocabulary_size());
-    return out;
-}
 float distance(const std::vector<float>& a, const std::vector<float>& b) {
     REQUIRE(a.size() == b.size());
     float worst = 0;
@@ -209,6 +203,14 @@ TEST_CASE("adapters and keys that do not fit are refused, and nothing changes") 
     CHECK(t.key() == 5);
     CHECK(t.size() == ids.size());
     CHECK(good->bytes() > 0);
+    engine::model<draft_id> wrapped(std::move(t));
+    wrapped.truncate(0);
+    wrapped.append(std::vector{draft_id{1}, draft_id{5}});
+    CHECK_THROWS_WITH(wrapped.set_key(4), Contains("adapters: key 4: expected 0 or a key"));
+    CHECK(wrapped.held().size() == 2);
+    wrapped.set_key(3);
+    CHECK(wrapped.held().size() == 0);
+    CHECK(wrapped.size() == 0);
 }
 
 } // namespace pack_adapters_tests

@@ -217,11 +217,13 @@ private:
     /// Copies the text's beginning from the sequence that holds most of it, another text's perhaps.
     void copy_beginning(const Run& run, std::size_t sequence) {
         std::size_t most = held_of(run, sequence), from = sequence;
-        for (std::size_t s = 0; s < seats_.size(); ++s)
-            if (s != sequence && has_key(s, run) && held_of(run, s) > most) {
-                most = held_of(run, s);
+        for (std::size_t s = 0; s < seats_.size(); ++s) {
+            const std::size_t held = has_key(s, run) ? held_of(run, s) : 0;
+            if (held > most) {
+                most = held;
                 from = s;
             }
+        }
         if (from != sequence)
             (void)target_.copy_prefix(sequence, from, most); // else it is fed
     }

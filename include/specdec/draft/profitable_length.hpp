@@ -64,15 +64,11 @@ public:
         ++changes_;
         const double before = pass(1);
         share_ = share;
-        texts_ = static_cast<double>(share.texts);
         rate_.scale(pass(1) / before);
     }
     /// What the next draft could have, for a plan of the pass that texts share.
     [[nodiscard]] draft_offer offer() const {
-        draft_offer out{.costs = &costs_,
-                        .width = width(),
-                        .begin = begin(),
-                        .draft = costs_.draft * forwards_ / drafted_};
+        draft_offer out{.costs = &costs_, .width = width(), .begin = begin(), .draft = drafting()};
         if (!may_draft_ || next_ == probe::plain)
             return out;
         const double first = own_first();
@@ -202,13 +198,16 @@ private:
     [[nodiscard]] static double least(double a, double b) { return a < b ? a : b; }
 
     [[nodiscard]] double pass(double n) const {
+        const auto texts = static_cast<double>(share_.texts);
         if (!share_.planned)
-            return costs_.share_of_pass(n, texts_);
-        return costs_.share_of_pass(1, texts_) + costs_.pass_over(share_.others + n) -
+            return costs_.share_of_pass(n, texts);
+        return costs_.share_of_pass(1, texts) + costs_.pass_over(share_.others + n) -
                costs_.pass_over(share_.others + 1);
     }
     /// Target tokens a draft token.
     [[nodiscard]] double width() const { return proposed_ / drafted_; }
+    /// What a draft token costs beside the target's pass.
+    [[nodiscard]] double drafting() const { return costs_.draft * forwards_ / drafted_; }
     /// What a draft costs beside its tokens. It pays a share of what brings the drafter up to date:
     /// a text goes on for a while, and as long as it has.
     [[nodiscard]] double begin() const {
@@ -234,7 +233,7 @@ private:
     }
     /// Whether a draft would pay if all of it were kept: in a pass that is full none would, and
     /// what shows it is the pass. A text alone has to find out.
-    [[nodiscard]] bool could_pay() const { return texts_ == 1 || outlook({}, true) >= 1; }
+    [[nodiscard]] bool could_pay() const { return share_.texts == 1 || outlook({}, true) >= 1; }
 
     /// What the target is fed again for a draft all of which is kept with that chance, and of which
     /// so many tokens are on average.
@@ -246,7 +245,7 @@ private:
     /// best of them, 1 as soon as one is worth it. all_kept: if all of them were.
     [[nodiscard]] double outlook(const draft_progress& now, bool all_kept = false) const {
         const double width = this->width();
-        const double draft = costs_.draft * forwards_ / drafted_;
+        const double draft = drafting();
         const auto n = static_cast<double>(now.drafted);
         const double least = rate(), before = pass(1 + width * n);
         const double feed = n > 0 ? 0 : begin();
@@ -267,7 +266,6 @@ private:
     cost_table costs_;
     profitable_length_settings settings_;
     pass_share share_{};
-    double texts_ = 1;                                 // that share it
     token_rate rate_;                                  // of the last rounds
     double proposed_ = 8, drafted_ = 8, forwards_ = 8; // of those that drafted
     double again_ = 0;                                 // tokens that the next pass feeds again

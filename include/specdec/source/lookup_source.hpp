@@ -14,6 +14,7 @@
 #include <specdec/core/proposal.hpp>
 #include <specdec/draft/lookup/lookup_hit_tokens.hpp>
 #include <specdec/draft/lookup/lookup_length.hpp>
+#include <specdec/source/known_tokens.hpp>
 
 namespace specdec {
 
@@ -75,23 +76,13 @@ public:
     [[nodiscard]] draft_view<law_type> propose(D&, const Stop& stop, C&,
                                                const draft_request& request) {
         forget();
-        if (request.max_proposals == 0)
-            return draft_view<law_type>::nothing(no_draft::no_room);
-        if (!stop.more(draft_progress{}))
-            return draft_view<law_type>::nothing(no_draft::stop_rule);
+        if (const no_draft why = refuses_draft(stop, request); why != no_draft::none)
+            return draft_view<law_type>::nothing(why);
         if (!found_.find(stop))
             return draft_view<law_type>::nothing(no_draft::nothing_found);
-        const std::size_t most = limits_.length ? limits_.length->choose(steps()) : steps().size();
-        for (std::size_t i = 0; i < most && i < request.max_proposals; ++i) {
-            if (i > 0 && !stop.more(steps()[i - 1]))
-                break;
-            proposals_.push_back(certain(found()[i]));
-            if (is_end(request.end_ids, found()[i]))
-                break;
-        }
-        if (proposals_.empty())
-            return draft_view<law_type>::nothing(no_draft::stop_rule);
-        return {proposals_, {}, {}, no_draft::none, proposals_.size()};
+        auto draft = propose_known(found(), steps(), limits_.length, stop, request, proposals_);
+        draft.looked_up = proposals_.size();
+        return draft;
     }
 
 private:

@@ -14,6 +14,7 @@
 #include <specdec/draft/counted/successor_table.hpp>
 #include <specdec/draft/draft_outcome.hpp>
 #include <specdec/draft/lookup/lookup_length.hpp>
+#include <specdec/source/known_tokens.hpp>
 #include <specdec/source/recycling.hpp>
 
 namespace specdec {
@@ -59,10 +60,8 @@ public:
     [[nodiscard]] draft_view<law_type> propose(D&, const Stop& stop, C&,
                                                const draft_request& request) {
         forget();
-        if (request.max_proposals == 0)
-            return draft_view<law_type>::nothing(no_draft::no_room);
-        if (!stop.more(draft_progress{}))
-            return draft_view<law_type>::nothing(no_draft::stop_rule);
+        if (const no_draft why = refuses_draft(stop, request); why != no_draft::none)
+            return draft_view<law_type>::nothing(why);
         asked_ = true;
         draft_progress now;
         for (target_id t = last(); ids_.size() < max_draft_; t = ids_.back()) {
@@ -76,15 +75,7 @@ public:
         }
         if (ids_.empty())
             return draft_view<law_type>::nothing(no_draft::nothing_found);
-        const std::size_t most = length_ ? length_->choose(steps_) : ids_.size();
-        for (std::size_t i = 0; i < most && i < request.max_proposals; ++i) {
-            if (i > 0 && !stop.more(steps_[i - 1]))
-                break;
-            proposals_.push_back(certain(ids_[i]));
-        }
-        if (proposals_.empty())
-            return draft_view<law_type>::nothing(no_draft::stop_rule);
-        return {proposals_, {}, {}};
+        return propose_known(ids_, steps_, length_, stop, request, proposals_);
     }
 
 private:

@@ -35,8 +35,7 @@ public:
     text_lengths(const length_settings& settings, std::size_t longest, learned_lengths& learned,
                  std::size_t prompt, std::size_t texts)
         : learned_(&learned), table_(learned.table),
-          rule_(stop_rule_of(settings, longest, learned, table_)), sharing_(texts),
-          texts_(static_cast<double>(texts)) {
+          rule_(stop_rule_of(settings, longest, learned, table_)), sharing_(texts) {
         rule_.start(prompt);
         rule_.share_pass(sharing_);
         take_costs(); // so that no round makes a table longer
@@ -50,8 +49,7 @@ public:
     [[nodiscard]] draft_offer offer() {
         if (learned_ == nullptr || round_)
             return {};
-        take_table();
-        take_costs();
+        take_learned();
         return rule_.offer();
     }
     /// How texts share the target's passes. A round that is drafted again is as it was.
@@ -62,12 +60,10 @@ public:
     /// Whether it is another one, not one that was not decided.
     bool begin_draft_round() {
         if (learned_ != nullptr && !round_) {
-            take_table();
-            take_costs();
+            take_learned();
             if (sharing_ != given_) {
                 rule_.share_pass(sharing_);
                 given_ = sharing_;
-                texts_ = static_cast<double>(sharing_.texts);
             }
         }
         pass_ = {};
@@ -104,6 +100,10 @@ private:
         if (table_.version() != learned_->table.version())
             table_ = learned_->table;
     }
+    void take_learned() {
+        take_table();
+        take_costs();
+    }
     void take_costs() {
         if (learned_->follows)
             rule_.follow(learned_->costs.now(), learned_->balance.may_draft());
@@ -112,24 +112,25 @@ private:
         cost_model& costs = learned_->costs;
         const bool drafted = o.forwards > 0;
         const std::size_t n = 1 + o.proposed;
+        const auto texts = static_cast<double>(given_.texts); // that share this round's pass
         const auto share = [&](const cost_table& by, std::size_t positions) {
-            return by.share_of_pass(static_cast<double>(positions), texts_);
+            return by.share_of_pass(static_cast<double>(positions), texts);
         };
         // Behind a drafter's pass a plain round is not what it is behind others: caches hold other
         // weights, and threads have slept.
-        const bool usual = prompt_fed_ && (n > 1 || texts_ > 1 || !drafted_before_);
+        const bool usual = prompt_fed_ && (n > 1 || texts > 1 || !drafted_before_);
         // All texts of a pass tell of it; it counts once, and where none is fed again in it.
         const bool shared = pass_.positions > 0;
-        const bool again = again_ || (texts_ > 1 && costs.measured().replay > 0);
+        const bool again = again_ || (texts > 1 && costs.measured().replay > 0);
         const bool counts =
             usual && !again &&
             !(shared && std::exchange(learned_->pass, pass_.number) == pass_.number);
         costs.learn({.pass = shared
                                  ? costs.measured().pass_over(static_cast<double>(pass_.positions))
                                  : share(costs.measured(), n),
-                     .positions = shared       ? pass_.positions
-                                  : texts_ > 1 ? 0
-                                               : n,
+                     .positions = shared      ? pass_.positions
+                                  : texts > 1 ? 0
+                                              : n,
                      .pass_counts = counts,
                      .rest = {.forwards = static_cast<double>(o.forwards),
                               .looked_up = static_cast<double>(looked_up),
@@ -142,15 +143,15 @@ private:
         const double plain = share(now, 1);
         const auto all = static_cast<double>(pass_.positions);
         const double part =
-            shared ? now.part_of_pass(static_cast<double>(n), all, texts_) : share(now, n);
+            shared ? now.part_of_pass(static_cast<double>(n), all, texts) : share(now, n);
         const double pass = shared ? pass_.seconds * part / now.pass_over(all) : took.pass;
         const double expected = (part + now.draft_of(static_cast<double>(o.forwards)) +
                                  (drafted ? now.catch_up * missed_ : 0)) /
                                 plain;
         const double rounds = costs.rounds_in(pass + took.rest) / plain;
         if (rounds > 0 && prompt_fed_ && (drafted || looked_up == 0)) // each its part of the pass
-            learned_->balance.count(drafted, static_cast<double>(o.emitted) / texts_,
-                                    (rounds < 3 * expected ? rounds : 3 * expected) / texts_);
+            learned_->balance.count(drafted, static_cast<double>(o.emitted) / texts,
+                                    (rounds < 3 * expected ? rounds : 3 * expected) / texts);
         learned_->plain.count(drafted, rounds);
         again_ = costs.measured().replay > 0 && o.emitted <= o.proposed;
         prompt_fed_ = true;
@@ -165,7 +166,6 @@ private:
     bool round_ = false;                            // drafted, and not yet decided
     pass_share sharing_{};                          // of the passes, from the next new round on
     pass_share given_ = sharing_;                   // that the rule was told last
-    double texts_ = 1;                              // that share this round's pass
     shared_pass pass_{};                            // of this round
     bool prompt_fed_ = false, drafter_fed_ = false; // in a round before
     bool drafted_before_ = false;                   // in the last round

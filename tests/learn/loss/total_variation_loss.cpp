@@ -27,26 +27,20 @@ long double formula(const std::vector<double>& p, const row_of_doubles& z, const
 
 TEST_CASE("total variation is 1 - sum min(p, q'), and its gradient the formula's") {
     std::size_t smooth = 0;
-    require_holds([&] {
-        const loss_toy toy = *loss_toys();
-        const double temperature = *loss_temperatures();
-        const shared_softmax q({toy.z}, toy.map, temperature);
-        for_each_target_law(toy, [&](const auto& p) {
-            std::vector<float> dz(toy.draft(), 77);
-            const double value = total_variation_loss(p, q, dz, 0.3);
-            const auto numbers = probabilities_of(p);
-            const auto expected = [&](const row_of_doubles& z) {
-                return 0.3L * formula(numbers, z, toy.map, temperature);
-            };
-            RC_ASSERT(close(value, expected(widened(toy.z)), 1e-12));
-            for (std::size_t t = 0; t < numbers.size(); ++t)
-                if (std::abs(numbers[t] - std::exp(q.log_probability(id_at<target_id>(t)))) <
-                        1e-4 &&
-                    numbers[t] > 0)
-                    return; // equal probabilities: there is no slope
-            ++smooth;
-            RC_ASSERT(gradient_error(expected, toy.z, dz) == "");
-        });
+    hold_for_losses([&](const loss_toy& toy, double temperature, const auto& q, const auto& p) {
+        std::vector<float> dz(toy.draft(), 77);
+        const double value = total_variation_loss(p, q, dz, 0.3);
+        const auto numbers = probabilities_of(p);
+        const auto expected = [&](const row_of_doubles& z) {
+            return 0.3L * formula(numbers, z, toy.map, temperature);
+        };
+        RC_ASSERT(close(value, expected(widened(toy.z)), 1e-12));
+        for (std::size_t t = 0; t < numbers.size(); ++t)
+            if (std::abs(numbers[t] - std::exp(q.log_probability(id_at<target_id>(t)))) < 1e-4 &&
+                numbers[t] > 0)
+                return; // equal probabilities: there is no slope
+        ++smooth;
+        RC_ASSERT(gradient_error(expected, toy.z, dz) == "");
     });
     CHECK(smooth > 300);
 }

@@ -110,7 +110,6 @@ public:
             any_ = any_ || of_[c] != nullptr;
         }
     }
-    void end() { any_ = false; }
     /// Whether any position has some of this matrix.
     [[nodiscard]] bool any(low_rank block_adapters::*matrix, std::size_t n) const {
         for (std::size_t c = 0; any_ && c < n; ++c)

@@ -77,12 +77,11 @@ public:
 
     /// Room for adapters of that rank (the largest of a packed matrix). Allocates.
     void reserve_adapters(std::size_t rank) { adapted_.reserve(chunk, rank); }
-    /// Before a block: of(c), the adapters in it of position c of n, or null. Until end_adapters().
+    /// Before a block: of(c), the adapters in it of position c of n, or null.
     template <class Of>
     void begin_adapters(std::size_t n, const Of& of) {
         adapted_.begin(n, of);
     }
-    void end_adapters() { adapted_.end(); }
 
     /// Puts up to `chunk` tokens into a block's cache and adds the block to their residuals.
     /// `given`: what attention reads instead of the residual, normed. `whole`: false where nobody

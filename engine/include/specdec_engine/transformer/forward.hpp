@@ -58,10 +58,6 @@ public:
         if (adapters != nullptr)
             blocks_.reserve_adapters(adapters->rank());
         adapters_[sequence] = std::move(adapters);
-        adapted_ = false;
-        for (const auto& x : adapters_)
-            adapted_ = adapted_ || x != nullptr;
-        blocks_.end_adapters();
     }
     /// Whether a model of these weights may have them. Errors: specdec::error.
     void require_fits(const model_adapters* adapters) const {
@@ -90,11 +86,10 @@ public:
                            out.features.which == feature_kind::head_input;
         for (std::size_t layer = 0; layer < layers; ++layer) {
             give_residuals(layer, n, out.features);
-            if (adapted_)
-                blocks_.begin_adapters(n, [&](std::size_t c) {
-                    const model_adapters* const x = adapters_[tokens[c].sequence].get();
-                    return x != nullptr ? &x->blocks[layer] : nullptr;
-                });
+            blocks_.begin_adapters(n, [&](std::size_t c) {
+                const model_adapters* const x = adapters_[tokens[c].sequence].get();
+                return x != nullptr ? &x->blocks[layer] : nullptr;
+            });
             blocks_.run(layer, weights_->blocks[layer], tokens, whole || layer + 1 < layers);
         }
         if (out.features.which == feature_kind::head_input)
@@ -134,7 +129,6 @@ private:
     isa instructions_;
     transformer_blocks<Format> blocks_;
     std::vector<std::shared_ptr<const model_adapters>> adapters_; ///< [sequences]
-    bool adapted_ = false;                                        ///< any of them is there
 };
 
 SPECDEC_ONCE(class transformer_blocks<float>);

@@ -2,13 +2,13 @@
 #include <specdec_engine/learn/reverse/router_pass.hpp>
 
 #include <cmath>
-#include <fstream>
 #include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "learn/finite_differences.hpp"
+#include "support/golden_gradient.hpp"
 #include <specdec/head/residual_router.hpp>
 
 using namespace specdec;
@@ -88,14 +88,7 @@ TEST_CASE("PyTorch's gradients of a router") {
     }
     pass.reverse(values, columns_of(h.data(), w, states),
                  columns_of(std::as_const(droutes).data(), g, states), gradient);
-    std::ifstream golden(SPECDEC_SOURCE_DIR "/tests/golden/router.txt");
-    double expected = 0;
-    REQUIRE(golden >> expected);
-    CHECK(loss == Approx(expected).epsilon(1e-5));
-    for (const double found : gradient) {
-        REQUIRE(golden >> expected);
-        CHECK(found == Approx(expected).margin(1e-6));
-    }
+    testing::check_golden("router.txt", loss, gradient, 1e-6);
 }
 
 } // namespace router_pass_tests
