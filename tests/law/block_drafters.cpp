@@ -81,32 +81,29 @@ void check_blocks(const char* name, const toy_words& two, const WithBridge& with
     ledger.print(name, "blocks");
 }
 
-constexpr token_rejection rejection{.thinning = {1, 1}};
-constexpr block_verification block{.thinning = {1, 1}};
-
 TEST_CASE("block drafters through token bridges have the target's law", "[law]") {
     const toy_words& two = permuted_words();
-    const coupled_match coupled(two.keys);
-    check_blocks("identity", two, two.identity(), rejection, block, exact_match{}, coupled);
-    check_blocks("tli", two, two.tli(), rejection, block, exact_match{}, coupled);
-    check_blocks("union", two, two.union_of(), rejection);
+    const lossless_rule coupled = by_coupling(two.keys);
+    check_blocks("identity", two, two.identity(), by_rejection, by_block, by_match, coupled);
+    check_blocks("tli", two, two.tli(), by_rejection, by_block, by_match, coupled);
+    check_blocks("union", two, two.union_of(), by_rejection);
     static const toy_words pieces({"b", "a"}, {"b", "a", "bb"});
-    check_blocks<true>("nested", pieces, pieces.nested(), rejection, block);
+    check_blocks<true>("nested", pieces, pieces.nested(), by_rejection, by_block);
 }
 
 TEST_CASE("block drafters through strings have the target's law", "[law]") {
     const toy_words& two = permuted_words();
-    const coupled_match coupled(two.keys);
-    check_blocks("slem", two, two.slem(), exact_match{}, coupled, rejection);
-    check_blocks<true>("spelling", two, two.spelling(), exact_match{}, coupled, rejection);
+    const lossless_rule coupled = by_coupling(two.keys);
+    check_blocks("slem", two, two.slem(), by_match, coupled, by_rejection);
+    check_blocks<true>("spelling", two, two.spelling(), by_match, coupled, by_rejection);
 }
 
 TEST_CASE("block drafters that are asked again at the decision have the target's law", "[law]") {
     const toy_words& two = twofold_words();
-    check_blocks("slrs", two, two.slrs(0), rejection, block, exact_match{});
-    check_blocks<true>("slrs, light drafts end", two, two.slrs(0.3), rejection, block);
+    check_blocks("slrs", two, two.slrs(0), by_rejection, by_block, by_match);
+    check_blocks<true>("slrs, light drafts end", two, two.slrs(0.3), by_rejection, by_block);
     static const toy_words learning({"a", "b", "ba", "ab"}, {"b", "a"});
-    check_blocks<true>("merge", learning, learning.merge(0, {{{1, 0}, 3}}), rejection, block);
+    check_blocks<true>("merge", learning, learning.merge(0, {{{1, 0}, 3}}), by_rejection, by_block);
 }
 
 TEST_CASE("trees of block drafters have the target's law", "[law]") {
@@ -192,11 +189,11 @@ TEST_CASE("texts that take turns with one block drafter have together the target
     const auto right = [](row_tree& p, const course& c, const auto& make) {
         check_two_texts(p, c, make);
     };
-    for_turns(two.identity(), rejection, right);
-    for_turns(two.tli(), block, right);
-    for_turns(two.slem(), exact_match{}, right);
+    for_turns(two.identity(), by_rejection, right);
+    for_turns(two.tli(), by_block, right);
+    for_turns(two.slem(), by_match, right);
     std::size_t refused = 0;
-    for_turns(two.slrs(0), rejection, [&](row_tree& p, const course& c, const auto& make) {
+    for_turns(two.slrs(0), by_rejection, [&](row_tree& p, const course& c, const auto& make) {
         const course_law found = law_of(c, make);
         if (found.refused.empty())
             return check_two_texts(p, c, make);

@@ -37,8 +37,6 @@ using Catch::Contains;
 
 namespace changes_tests {
 
-constexpr token_rejection rejection{.thinning = {1, 1}};
-
 /// The same words on both sides, one of which joins two others.
 const toy_words& equal_words() {
     static const toy_words two({"a", "b", "c", "ab"}, {"a", "b", "c", "ab"});
@@ -91,7 +89,7 @@ TEST_CASE("a list that holds what the target found likely stays as it was while 
                 use(target, drafter);
             };
             CAPTURE(s.name, constant);
-            CHECK(play(made_world{p, make}, two.slrs(0), rejection, s).deviation() < exact);
+            CHECK(play(made_world{p, make}, two.slrs(0), by_rejection, s).deviation() < exact);
         }
 }
 
@@ -103,8 +101,8 @@ sequence beginning(std::span<const target_id> text, std::size_t n) {
 template <class WithBridge, class Use>
 void with_two(const WithBridge& with_bridge, std::size_t max_draft, const Use& use) {
     with_bridge(max_draft, [&](auto bridge) {
-        session a(bridge, rejection, session_settings{.capacity = 16});
-        session b(bridge, rejection, session_settings{.capacity = 16});
+        session a(bridge, by_rejection, session_settings{.capacity = 16});
+        session b(bridge, by_rejection, session_settings{.capacity = 16});
         a.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
         b.start(std::vector{target_id{1}}, std::vector{draft_id{0}});
         use(a, b);

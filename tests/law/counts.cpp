@@ -42,6 +42,8 @@ enum class others : std::uint8_t { none, read, read_alike, taught };
 void check_counts(const char* name, const toy_words& two, const auto& with_bridge, others how) {
     std::uint64_t seed = 700;
     law_ledger ledger;
+    const successor_counts begun =
+        how == others::read_alike ? alike_counts_of(two.draft_size()) : counts_of(two.draft_size());
     check_under_rules(ledger, name, short_scenarios(id_at<target_id>(two.target_size() - 1)),
                       [&](const auto& rule, const scenario& s) {
                           toy_rows_of rows(two, seed += 2);
@@ -53,9 +55,7 @@ void check_counts(const char* name, const toy_words& two, const auto& with_bridg
                                       return rows.q(context.subspan(1));
                                   },
                                   3, 32);
-                              successor_counts said = how == others::read_alike
-                                                          ? alike_counts_of(two.draft_size())
-                                                          : counts_of(two.draft_size());
+                              successor_counts said = begun;
                               cache_mixture_model counted(
                                   model, {.shared = how == others::none ? nullptr : &said,
                                           .teaches = how == others::taught});

@@ -246,8 +246,6 @@ private:
         std::remove_reference_t<decltype(std::declval<draft_models&>().model_in_turns())>>;
 
     void add_text(const toy_words& two, std::size_t t, interval_coin& coin) {
-        constexpr token_rejection rejection{.thinning = {1, 1}};
-        constexpr block_verification block{.thinning = {1, 1}};
         const auto with = [&](const auto& rule) {
             return [&, rule](auto bridge) {
                 session decoder(std::move(bridge), rule,
@@ -263,16 +261,16 @@ private:
         };
         switch (case_.how) {
         case route::tli:
-            return two.tli()(2, with(rejection));
+            return two.tli()(2, with(by_rejection));
         case route::tli_block:
-            return two.tli()(2, with(block));
+            return two.tli()(2, with(by_block));
         case route::slem:
-            return two.slem()(2, with(exact_match{}));
+            return two.slem()(2, with(by_match));
         case route::slrs:
-            return two.slrs(0)(2, with(rejection));
+            return two.slrs(0)(2, with(by_rejection));
         case route::merge:
-            return with(rejection)(make_ngram_merge_bridge(cache(two), two.target, two.draft,
-                                                           two.map, two.order, 16, {2, 0}));
+            return with(by_rejection)(make_ngram_merge_bridge(cache(two), two.target, two.draft,
+                                                              two.map, two.order, 16, {2, 0}));
         }
     }
 

@@ -153,10 +153,10 @@ void check_bridge(const char* name, const toy_words& two, const WithBridge& with
     for (const draft_id end : {draft_id{0}, draft_id{1}}) {
         const std::vector<draft_id> ends{end};
         CAPTURE(name, end.index());
-        check_rule(two, with_bridge, token_rejection{.thinning = {1, 1}}, ends);
-        check_rule(two, with_bridge, block_verification{.thinning = {1, 1}}, ends);
-        check_rule(two, with_bridge, exact_match{}, ends);
-        check_rule(two, with_bridge, coupled_match(two.keys), ends);
+        check_rule(two, with_bridge, by_rejection, ends);
+        check_rule(two, with_bridge, by_block, ends);
+        check_rule(two, with_bridge, by_match, ends);
+        check_rule(two, with_bridge, by_coupling(two.keys), ends);
     }
 }
 
@@ -265,8 +265,8 @@ TEST_CASE("ends: a session cuts a draft behind its first end token, whatever the
         auto target = model_of<target_id>(p);
         auto draft = model_of<draft_id>(q);
         model_drafter drafter(draft);
-        session text(heedless{}, token_rejection{.thinning = {1, 1}},
-                     {.capacity = 24, .end_ids = {end}}, processed_rows(3, strict_matcher{end}));
+        session text(heedless{}, by_rejection, {.capacity = 24, .end_ids = {end}},
+                     processed_rows(3, strict_matcher{end}));
         text.start(std::vector{target_id{0}});
         const round_result r = text.round(target, drafter, fixed_length{3}, coin, 8);
         if (r.proposed.size() != 2 || r.found_end != 2)

@@ -115,23 +115,22 @@ outcome after_failure(
         auto&& drawn = wrap(coin);
         sequence tokens;
         fixed_length stop{2};
-        with_session(made_world{p, make}, bridge, token_rejection{.thinning = {1, 1}}, {}, drawn,
-                     [&](auto text) {
-                         tokens = text.play(2, [&](std::size_t) {
-                             if (how == again::decision) {
-                                 failures += insist_on_round(text, stop, before_deciding);
-                                 stop.length = 0;
-                                 return;
-                             }
-                             try {
-                                 text.decoder.commit(text.round(stop, 3).tokens.size());
-                                 stop.length = 0;
-                             } catch (const failed&) {
-                                 if (how == again::without_draft)
-                                     stop.length = 0;
-                             }
-                         });
-                     });
+        with_session(made_world{p, make}, bridge, by_rejection, {}, drawn, [&](auto text) {
+            tokens = text.play(2, [&](std::size_t) {
+                if (how == again::decision) {
+                    failures += insist_on_round(text, stop, before_deciding);
+                    stop.length = 0;
+                    return;
+                }
+                try {
+                    text.decoder.commit(text.round(stop, 3).tokens.size());
+                    stop.length = 0;
+                } catch (const failed&) {
+                    if (how == again::without_draft)
+                        stop.length = 0;
+                }
+            });
+        });
         return tokens;
     });
     return {total_variation(law, target_alone(p, 2)), failures};
@@ -302,9 +301,9 @@ TEST_CASE("a draft that ends where its drafter fails leaves the target's law", "
                     CHECK(found.drafts > 0);
                     CHECK((found.tokens > 0) == (fails_at > 0));
                 };
-                check(two.tli(), token_rejection{.thinning = {1, 1}});
-                check(two.tli(), block_verification{.thinning = {1, 1}});
-                check(two.union_of(), token_rejection{.thinning = {1, 1}});
-                check(two.slem(), exact_match{});
+                check(two.tli(), by_rejection);
+                check(two.tli(), by_block);
+                check(two.union_of(), by_rejection);
+                check(two.slem(), by_match);
             }
 }

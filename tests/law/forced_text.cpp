@@ -31,9 +31,6 @@ using namespace specdec;
 using namespace specdec::testing;
 using words_type = toy_words::target_words;
 
-constexpr token_rejection rejection{.thinning = {1, 1}};
-constexpr block_verification block{.thinning = {1, 1}};
-
 /// Behind every a two b have to follow; at the beginning `first` of them.
 struct two_b {
     using state_type = int; // b that have to follow
@@ -172,8 +169,8 @@ TEST_CASE("sessions with forced text alone have the target's distribution", "[la
                 };
                 const auto all = two == &wide_words() ? short_scenarios(target_id{2})
                                                       : every_scenario(target_id{2});
-                const spoken seen = check_forced("forced", t, all, false, alone, rejection, block,
-                                                 exact_match{}, coupled_match(t.two.keys));
+                const spoken seen = check_forced("forced", t, all, false, alone, by_rejection,
+                                                 by_block, by_match, by_coupling(t.two.keys));
                 CHECK(seen.found > 100);
                 CHECK(seen.drafted == 0);
                 CHECK(seen.accepted > 0);
@@ -190,8 +187,8 @@ TEST_CASE("sessions with looked-up text under a grammar have the target's distri
             use(lookup_source(t.guided(), t.two.target, {.max_draft = 3}));
         };
         const spoken seen =
-            check_forced("guided lookup", t, short_scenarios(target_id{2}), false, alone, rejection,
-                         block, exact_match{}, coupled_match(t.two.keys));
+            check_forced("guided lookup", t, short_scenarios(target_id{2}), false, alone,
+                         by_rejection, by_block, by_match, by_coupling(t.two.keys));
         CHECK(seen.found > 100);
         CHECK(seen.accepted > 0);
         CHECK(seen.accepted < seen.found);
@@ -222,15 +219,15 @@ TEST_CASE("forced text beside a drafter leaves the target's distribution under e
             }
     };
     const toy_words& two = permuted_words();
-    check("identity, forced", equal_words(), equal_words().identity(), rejection, block,
-          exact_match{});
-    check("tli, forced", two, two.tli(), rejection, block, exact_match{}, coupled_match(two.keys));
-    check("union, forced", two, two.union_of(), rejection, block);
-    check("nested, forced", two, two.nested(), rejection, block);
-    check("slem, forced", two, two.slem(), exact_match{}, coupled_match(two.keys));
-    check("spelling, forced", two, two.spelling(), coupled_match(two.keys));
-    check("slrs, forced", two, two.slrs(0.02), rejection, block);
-    check("merge, forced", two, two.merge(0.02, {{{1, 0}, 2}}), rejection, block);
+    check("identity, forced", equal_words(), equal_words().identity(), by_rejection, by_block,
+          by_match);
+    check("tli, forced", two, two.tli(), by_rejection, by_block, by_match, by_coupling(two.keys));
+    check("union, forced", two, two.union_of(), by_rejection, by_block);
+    check("nested, forced", two, two.nested(), by_rejection, by_block);
+    check("slem, forced", two, two.slem(), by_match, by_coupling(two.keys));
+    check("spelling, forced", two, two.spelling(), by_coupling(two.keys));
+    check("slrs, forced", two, two.slrs(0.02), by_rejection, by_block);
+    check("merge, forced", two, two.merge(0.02, {{{1, 0}, 2}}), by_rejection, by_block);
 }
 
 TEST_CASE("forced text as a branch of a tree leaves the target's distribution", "[law]") {

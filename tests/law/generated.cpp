@@ -178,13 +178,13 @@ void with_route(const generated_case& x, const toy_words& two, const auto& use) 
 void with_rule(const generated_case& x, const toy_words& two, const auto& use) {
     switch (x.decides) {
     case rule::token:
-        return use(token_rejection{.thinning = {1, 1}});
+        return use(by_rejection);
     case rule::block:
-        return use(block_verification{.thinning = {1, 1}});
+        return use(by_block);
     case rule::exact:
-        return use(exact_match{});
+        return use(by_match);
     case rule::coupled:
-        return use(coupled_match(two.keys));
+        return use(by_coupling(two.keys));
     }
 }
 

@@ -153,12 +153,11 @@ void check_heads(const char* name, const toy_words& two, const WithBridge& with_
 }
 
 TEST_CASE("an acceptance head that changes every round keeps the target's law", "[law]") {
-    const token_rejection rejection{.thinning = {1, 1}};
     static const toy_words other({"a", "b", "ab"}, {"b", "ba", "a"});
-    check_heads("tli", other, other.tli(), rejection, block_verification{.thinning = {1, 1}});
-    check_heads("slrs", twofold_words(), twofold_words().slrs(0), rejection, exact_match{});
+    check_heads("tli", other, other.tli(), by_rejection, by_block);
+    check_heads("slrs", twofold_words(), twofold_words().slrs(0), by_rejection, by_match);
     static const toy_words merged({"a", "b", "ab"}, {"a", "b"});
-    check_heads("merge", merged, merged.merge(0, {{{0, 1}, 2}}), rejection);
+    check_heads("merge", merged, merged.merge(0, {{{0, 1}, 2}}), by_rejection);
 }
 
 } // namespace learning_tests

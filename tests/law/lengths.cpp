@@ -117,11 +117,11 @@ void check_lengths(const WithBridge& with_bridge, const Rule& rule) {
 } // namespace
 
 TEST_CASE("lengths that are learnt keep the target's law: tli", "[law]") {
-    check_lengths(twofold_words().tli(), token_rejection{.thinning = {1, 1}});
-    check_lengths(twofold_words().tli(), block_verification{.thinning = {1, 1}});
+    check_lengths(twofold_words().tli(), by_rejection);
+    check_lengths(twofold_words().tli(), by_block);
 }
 
 TEST_CASE("lengths that are learnt keep the target's law: slem, slrs", "[law]") {
-    check_lengths(twofold_words().slem(), exact_match{});
-    check_lengths(twofold_words().slrs(0), token_rejection{.thinning = {1, 1}});
+    check_lengths(twofold_words().slem(), by_match);
+    check_lengths(twofold_words().slrs(0), by_rejection);
 }

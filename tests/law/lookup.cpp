@@ -82,7 +82,7 @@ drafts check_lookup(const char* name, const looked_up_words& w, const Make& make
         ledger.print(name, rule_name(rule));
     };
     for_lossless_rules(check);
-    check(coupled_match(w.keys));
+    check(by_coupling(w.keys));
     return seen;
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("two texts that take turns with one index have together the target's l
                     check_sharing(w, p, rule, c, lacks, changed, accepted);
             };
             for_lossless_rules(check);
-            check(coupled_match(w.keys));
+            check(by_coupling(w.keys));
         }
     }
     CHECK(changed > 0); // the index did change what a round would have drafted

@@ -23,8 +23,6 @@ using namespace specdec;
 using namespace specdec::testing;
 using words_type = toy_words::target_words;
 
-constexpr token_rejection rejection{.thinning = {1, 1}};
-
 /// A pair, a prompt whose end was seen before, and rows of what follows it.
 struct texts {
     const toy_words& two;
@@ -103,9 +101,8 @@ const toy_words& equal_words() {
 TEST_CASE("lookup beside a drafter has the target's law under every rule", "[law]") {
     const auto check = [](const char* name, const texts& t, const auto& with_bridge,
                           const std::vector<scenario>& all) {
-        const spoken seen = check_beside(name, t, all, with_bridge, rejection,
-                                         block_verification{.thinning = {1, 1}}, exact_match{},
-                                         coupled_match(t.two.keys));
+        const spoken seen = check_beside(name, t, all, with_bridge, by_rejection, by_block,
+                                         by_match, by_coupling(t.two.keys));
         CHECK(seen.found > 100);
         CHECK(seen.drafted > 100);
         CHECK(seen.both > 100);
@@ -120,14 +117,12 @@ TEST_CASE("lookup beside a drafter has the target's law under every rule", "[law
 
 TEST_CASE("lookup beside a drafter whose law is asked again has the target's law", "[law]") {
     const texts two(permuted_words(), "bbabbabb");
-    const spoken slrs =
-        check_beside("slrs, lookup", two, short_scenarios(target_id{2}), two.two.slrs(0.02),
-                     rejection, block_verification{.thinning = {1, 1}}, exact_match{});
+    const spoken slrs = check_beside("slrs, lookup", two, short_scenarios(target_id{2}),
+                                     two.two.slrs(0.02), by_rejection, by_block, by_match);
     CHECK(slrs.found > 100);
     CHECK(slrs.both > 100);
     const spoken merge = check_beside("merge, lookup", two, short_scenarios(target_id{2}),
-                                      two.two.merge(0.02, {{{1, 0}, 2}}), rejection,
-                                      block_verification{.thinning = {1, 1}});
+                                      two.two.merge(0.02, {{{1, 0}, 2}}), by_rejection, by_block);
     CHECK(merge.found > 100);
     CHECK(merge.both > 100);
 }
@@ -177,9 +172,9 @@ TEST_CASE(
         return std::pair{found, drafted};
     };
     const auto for_rules = [&](const auto& use) {
-        use(rejection);
-        use(block_verification{.thinning = {1, 1}});
-        use(exact_match{});
+        use(by_rejection);
+        use(by_block);
+        use(by_match);
     };
     for_rules([&](const auto& rule) {
         const auto [found, drafted] = check(rule, {{.gamma = 1, .room = 2}, {.gamma = 1}});
@@ -226,10 +221,10 @@ TEST_CASE("two texts beside whose drafters is looked up in one index have the ta
                     accepted += world.accepted();
                 });
             };
-            check(t.two.identity(), rejection);
-            check(t.two.identity(), block_verification{.thinning = {1, 1}});
-            check(t.two.slrs(0), rejection);
-            check(t.two.slem(), exact_match{});
+            check(t.two.identity(), by_rejection);
+            check(t.two.identity(), by_block);
+            check(t.two.slrs(0), by_rejection);
+            check(t.two.slem(), by_match);
         }
     }
     CHECK(turned > 0);

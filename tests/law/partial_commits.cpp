@@ -32,8 +32,8 @@ double deviation_of_commits(const Rule& rule, Choose choose, Next next_length) {
         .deviation();
 }
 
-constexpr token_rejection by_token{.thinning = {2, 2}};
-constexpr block_verification by_block{.thinning = {2, 2}};
+constexpr token_rejection thinned_token{.thinning = {2, 2}};
+constexpr block_verification thinned_block{.thinning = {2, 2}};
 
 const auto one = [](const round_result&) { return std::size_t{1}; };
 const auto none = [](const round_result&) { return std::size_t{0}; };
@@ -51,18 +51,18 @@ const auto none_if_a_third_was_1 = [](const round_result& r) {
 } // namespace
 
 TEST_CASE("what is drafted next may depend on what was discarded", "[law]") {
-    CHECK(deviation_of_commits(by_token, two, none_if_a_third_was_1) < 1e-12);
-    CHECK(deviation_of_commits(by_block, two, none_if_a_third_was_1) < 1e-12);
-    CHECK(deviation_of_commits(by_token, one, one_if_the_second_was_replaced_by_1) < 1e-12);
-    CHECK(deviation_of_commits(by_block, one, one_if_the_second_was_replaced_by_1) < 1e-12);
-    CHECK(deviation_of_commits(by_token, one, one_if_all_was_kept) < 1e-12);
-    CHECK(deviation_of_commits(by_block, one, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(thinned_token, two, none_if_a_third_was_1) < 1e-12);
+    CHECK(deviation_of_commits(thinned_block, two, none_if_a_third_was_1) < 1e-12);
+    CHECK(deviation_of_commits(thinned_token, one, one_if_the_second_was_replaced_by_1) < 1e-12);
+    CHECK(deviation_of_commits(thinned_block, one, one_if_the_second_was_replaced_by_1) < 1e-12);
+    CHECK(deviation_of_commits(thinned_token, one, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(thinned_block, one, one_if_all_was_kept) < 1e-12);
     CHECK(deviation_of_commits(exact_match{}, one, one_if_all_was_kept) < 1e-12);
 }
 
 TEST_CASE("what is drafted next may depend on a round that was not used", "[law]") {
-    CHECK(deviation_of_commits(by_token, none, one_if_all_was_kept) < 1e-12);
-    CHECK(deviation_of_commits(by_block, none, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(thinned_token, none, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(thinned_block, none, one_if_all_was_kept) < 1e-12);
     CHECK(deviation_of_commits(exact_match{}, none, one_if_all_was_kept) < 1e-12);
 }
 
@@ -73,8 +73,8 @@ TEST_CASE("how many are committed may depend on those that are", "[law]") {
             ++n;
         return n;
     };
-    CHECK(deviation_of_commits(by_token, to_the_first_1, one_if_all_was_kept) < 1e-12);
-    CHECK(deviation_of_commits(by_block, to_the_first_1, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(thinned_token, to_the_first_1, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(thinned_block, to_the_first_1, one_if_all_was_kept) < 1e-12);
     CHECK(deviation_of_commits(exact_match{}, to_the_first_1, one_if_all_was_kept) < 1e-12);
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("who discards what displeases changes the law, except of the target's 
     const auto no_second_0 = [](const round_result& r) {
         return r.tokens.size() > 1 && r.tokens[1].value == 0 ? std::size_t{1} : r.tokens.size();
     };
-    CHECK(deviation_of_commits(by_token, no_second_0, one) > 0.05);
-    CHECK(deviation_of_commits(by_block, no_second_0, one) > 0.05);
+    CHECK(deviation_of_commits(thinned_token, no_second_0, one) > 0.05);
+    CHECK(deviation_of_commits(thinned_block, no_second_0, one) > 0.05);
     CHECK(deviation_of_commits(exact_match{}, no_second_0, one) < 1e-12);
 }

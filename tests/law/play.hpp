@@ -128,9 +128,9 @@ struct law_ledger {
 /// check(rule) of each rule that is lossless whatever drafts.
 template <class Check>
 void for_lossless_rules(const Check& check) {
-    check(token_rejection{.thinning = {1, 1}});
-    check(block_verification{.thinning = {1, 1}});
-    check(exact_match{});
+    check(by_rejection);
+    check(by_block);
+    check(by_match);
 }
 
 /// Checks found(rule, s) of every scenario under those rules.

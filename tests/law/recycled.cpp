@@ -213,8 +213,8 @@ TEST_CASE("a decision about recycled drafts that throws is drafted again, and th
             },
             [](row_tree& p) { return model_of<target_id, toy_tree_model<target_id>>(p); });
     };
-    chains("rejection", token_rejection{.thinning = {1, 1}});
-    chains("block", block_verification{.thinning = {1, 1}});
+    chains("rejection", by_rejection);
+    chains("block", by_block);
     trees("recursive", recursive);
     trees("traversal", traversal);
     CHECK(threw > 100);
@@ -233,7 +233,7 @@ TEST_CASE("two texts that share a table of successors have together the target's
                 successor_table table(3, 2);
                 two_texts world(rows, changed);
                 for (auto* target : {&one, &other}) {
-                    session decoder(recycled_source(table, 2), token_rejection{.thinning = {1, 1}},
+                    session decoder(recycled_source(table, 2), by_rejection,
                                     session_settings{.capacity = 16});
                     decoder.start(std::vector{target_id{target == &one ? 0 : others}});
                     world.add(std::move(decoder), *target, nobody, coin);

@@ -24,9 +24,6 @@ namespace redrafts_tests {
 using act = course_step::act;
 using words_type = toy_words::target_words;
 
-constexpr token_rejection rejection{.thinning = {1, 1}};
-constexpr block_verification block{.thinning = {1, 1}};
-
 /// A chain of the bridge under a rule.
 template <class WithBridge, class Rule>
 auto chains(const WithBridge& with_bridge, const Rule& rule) {
@@ -53,12 +50,12 @@ TEST_CASE("a chain that failed and goes on behind a change has the target's law"
         (check_sharing(name, two, courses_that_fail(1, 2), chains(with_bridge, rules)), ...);
     };
     const toy_words &same = same_words(), &two = permuted_words();
-    check("identity", same, same.identity(), rejection, block, exact_match{});
-    check("tli", two, two.tli(), rejection, block);
-    check("union", two, two.union_of(), rejection);
-    check("nested", two, two.nested(), rejection, block);
-    check("slem", two, two.slem(), rejection, exact_match{});
-    check("spelling", two, two.spelling(), rejection);
+    check("identity", same, same.identity(), by_rejection, by_block, by_match);
+    check("tli", two, two.tli(), by_rejection, by_block);
+    check("union", two, two.union_of(), by_rejection);
+    check("nested", two, two.nested(), by_rejection, by_block);
+    check("slem", two, two.slem(), by_rejection, by_match);
+    check("spelling", two, two.spelling(), by_rejection);
 }
 
 TEST_CASE("a round beside which is looked up, that failed and goes on, has the target's law",
@@ -95,11 +92,11 @@ TEST_CASE("a round beside which is looked up, that failed and goes on, has the t
             });
     };
     static const toy_words two({"a", "b"}, {"b", "a"}), more({"a", "b"}, {"b", "a", "ab"});
-    check("tli, lookup", two, two.tli(), rejection, 1);
-    check("tli, lookup", two, two.tli(), block, 1);
-    check("slem, lookup", two, two.slem(), rejection, 1);
+    check("tli, lookup", two, two.tli(), by_rejection, 1);
+    check("tli, lookup", two, two.tli(), by_block, 1);
+    check("slem, lookup", two, two.slem(), by_rejection, 1);
     // The draft ends behind a token of the drafter's own: only others are followed by a pass.
-    check("union, lookup", more, more.union_of(), rejection, 2);
+    check("union, lookup", more, more.union_of(), by_rejection, 2);
 }
 
 /// A text whose refused rounds the driver lets go, or gives up.
@@ -133,7 +130,7 @@ refusals refused_law(const toy_words& two, const WithBridge& with_bridge, const 
     all.found = law_of(c, [&](interval_coin& coin, const auto& use) {
         sharing_world<> world(two, coin);
         with_bridge(std::size_t{2}, [&](auto bridge) {
-            session decoder(std::move(bridge), rejection,
+            session decoder(std::move(bridge), by_rejection,
                             session_settings{.capacity = 24, .max_proposals = 2},
                             course_laws{&world.laws_left[0]});
             decoder.start(world.prompt_of(0));
@@ -192,7 +189,7 @@ TEST_CASE("a round that failed by what was drawn is refused for good where its l
             enumerate<interval_coin>([&](interval_coin& coin) {
                 sharing_world<> world(joined, coin);
                 with_bridge(std::size_t{2}, [&](auto bridge) {
-                    session decoder(std::move(bridge), rejection,
+                    session decoder(std::move(bridge), by_rejection,
                                     session_settings{.capacity = 24, .max_proposals = 2},
                                     course_laws{&world.laws_left[0]});
                     decoder.start(world.prompt_of(0));
@@ -236,7 +233,7 @@ TEST_CASE("a round that was decided without a draft is drafted no more", "[law]"
     enumerate<interval_coin>([&](interval_coin& coin) {
         sharing_world<> world(two, coin);
         two.identity()(std::size_t{2}, [&](auto bridge) {
-            session decoder(std::move(bridge), rejection, session_settings{.capacity = 24});
+            session decoder(std::move(bridge), by_rejection, session_settings{.capacity = 24});
             decoder.start(world.prompt_of(0));
             coin_of_text<interval_coin> own = world.coin_of(0);
             const auto plain = decoder.verify(decoder.score(world.targets[0]), own);

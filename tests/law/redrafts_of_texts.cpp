@@ -31,9 +31,6 @@ namespace redrafts_of_texts_tests {
 using act = course_step::act;
 using words_type = toy_words::target_words;
 
-constexpr token_rejection rejection{.thinning = {1, 1}};
-constexpr block_verification block{.thinning = {1, 1}};
-
 /// A text of the facade that draws from a coin which can be enumerated.
 class facade_on_course final : public course_text {
 public:
@@ -217,8 +214,8 @@ TEST_CASE("texts of the facade, one of which failed and goes on, have the target
             });
         });
     };
-    chain("facade, tli", rejection);
-    chain("facade, tli, block", block);
+    chain("facade, tli", by_rejection);
+    chain("facade, tli, block", by_block);
     const auto tree = [&](const char* name, const auto& rule) {
         check_facade(name, same, [&](facade_world& world) {
             any_tree_shape shape({.widths = {1, 1}, .siblings = sibling_draw::independent}, 1);

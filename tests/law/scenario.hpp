@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <specdec/sampling/coin/text_keys.hpp>
+#include <specdec/speculation/any/any_verifier.hpp>
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/coupled_match.hpp>
 #include <specdec/verify/exact_match.hpp>
@@ -96,17 +98,20 @@ inline std::vector<scenario> short_scenarios(target_id end) {
     return few;
 }
 
-inline const char* rule_name(const token_rejection&) {
-    return "token rejection";
+/// A rule that is lossless whatever drafts, by its name. All are of one type, the one that
+/// `speculation` decodes with: each session is compiled once.
+struct lossless_rule : any_verifier {
+    const char* name;
+};
+inline const lossless_rule by_rejection{token_rejection{.thinning = {1, 1}}, "token rejection"};
+inline const lossless_rule by_block{block_verification{.thinning = {1, 1}}, "block verification"};
+inline const lossless_rule by_match{exact_match{}, "exact match"};
+inline lossless_rule by_coupling(const text_keys& keys) {
+    return {coupled_match(keys), "coupled match"};
 }
-inline const char* rule_name(const block_verification&) {
-    return "block verification";
-}
-inline const char* rule_name(const exact_match&) {
-    return "exact match";
-}
-inline const char* rule_name(const coupled_match&) {
-    return "coupled match";
+
+inline const char* rule_name(const lossless_rule& rule) {
+    return rule.name;
 }
 
 /// Does with a round's result what the driver does.

@@ -324,17 +324,15 @@ std::size_t check_pair(const char* name, const toy_words& two, const WithBridge&
 TEST_CASE("two texts that draft together have together the target's law", "[law]") {
     static const toy_words same({"b", "a"}, {"b", "a"}), two({"b", "a"}, {"a", "b", "bb"}),
         pieces({"b", "a"}, {"b", "a", "bb"}), cached({"a", "b", "aa"}, {"a", "b"});
-    constexpr token_rejection rejection{.thinning = {1, 1}};
-    constexpr block_verification block{.thinning = {1, 1}};
-    (void)check_pair<toy_pair>("identity", same, same.identity(), rejection);
-    (void)check_pair<toy_pair>("identity, block", same, same.identity(), block);
-    (void)check_pair<toy_pair>("tli", two, two.tli(), rejection);
-    (void)check_pair<toy_pair>("union", two, two.union_of(), rejection);
-    (void)check_pair<toy_pair>("nested", pieces, pieces.nested(), rejection);
-    (void)check_pair<toy_pair>("slem", two, two.slem(), exact_match{});
-    (void)check_pair<toy_pair>("slrs", two, two.slrs(0.02), rejection);
-    (void)check_pair<toy_pair>("merge", cached, cached.merge(0, {{{0, 0}, 2}}), rejection);
-    (void)check_pair<toy_pair>("spelling", two, two.spelling(), exact_match{});
+    (void)check_pair<toy_pair>("identity", same, same.identity(), by_rejection);
+    (void)check_pair<toy_pair>("identity, block", same, same.identity(), by_block);
+    (void)check_pair<toy_pair>("tli", two, two.tli(), by_rejection);
+    (void)check_pair<toy_pair>("union", two, two.union_of(), by_rejection);
+    (void)check_pair<toy_pair>("nested", pieces, pieces.nested(), by_rejection);
+    (void)check_pair<toy_pair>("slem", two, two.slem(), by_match);
+    (void)check_pair<toy_pair>("slrs", two, two.slrs(0.02), by_rejection);
+    (void)check_pair<toy_pair>("merge", cached, cached.merge(0, {{{0, 0}, 2}}), by_rejection);
+    (void)check_pair<toy_pair>("spelling", two, two.spelling(), by_match);
 }
 
 TEST_CASE("two texts that draft together, or look up in one index, have the target's law",
@@ -359,35 +357,31 @@ TEST_CASE("two texts that draft together, or look up in one index, have the targ
     const auto check = [&](const char* name, const auto& with_bridge, const auto& rule) {
         CHECK(check_pair<toy_pair>(name, same, beside(with_bridge), rule, 2, 3, "bbabb") > 100);
     };
-    check("identity, lookup", same.identity(), token_rejection{.thinning = {1, 1}});
-    check("slem, lookup", same.slem(), exact_match{});
+    check("identity, lookup", same.identity(), by_rejection);
+    check("slem, lookup", same.slem(), by_match);
 }
 
 TEST_CASE("two texts whose drafters make blocks in common passes have the target's law", "[law]") {
     static const toy_words same({"b", "a"}, {"b", "a"}), two({"b", "a"}, {"a", "b", "bb"});
-    constexpr token_rejection rejection{.thinning = {1, 1}};
-    constexpr block_verification block{.thinning = {1, 1}};
-    (void)check_pair<block_pair>("blocks, identity", same, same.identity(), rejection);
-    (void)check_pair<block_pair>("blocks, identity, block", same, same.identity(), block);
-    (void)check_pair<block_pair>("blocks, slem", two, two.slem(), exact_match{});
-    (void)check_pair<block_pair>("blocks, slrs", two, two.slrs(0.02), rejection);
+    (void)check_pair<block_pair>("blocks, identity", same, same.identity(), by_rejection);
+    (void)check_pair<block_pair>("blocks, identity, block", same, same.identity(), by_block);
+    (void)check_pair<block_pair>("blocks, slem", two, two.slem(), by_match);
+    (void)check_pair<block_pair>("blocks, slrs", two, two.slrs(0.02), by_rejection);
 }
 
 TEST_CASE("two texts whose drafters read features in common passes have the target's law",
           "[law]") {
     static const toy_words same({"b", "a"}, {"b", "a"});
-    constexpr token_rejection rejection{.thinning = {1, 1}};
-    constexpr block_verification block{.thinning = {1, 1}};
-    (void)check_pair<feature_pair<>>("features", same, same.identity(), rejection);
-    (void)check_pair<feature_pair<>>("features, block", same, same.identity(), block);
-    (void)check_pair<feature_pair<>>("features, exact", same, same.identity(), exact_match{});
-    (void)check_pair<feature_pair<>>("features, slrs", same, same.slrs(0.02), rejection);
-    (void)check_pair<feature_pair<>>("features, longer", same, same.identity(), rejection, 2, 4);
-    (void)check_pair<feature_pair<>>("features, both longer", same, same.identity(), exact_match{},
-                                     3, 4);
-    (void)check_pair<feature_pair<3>>("features, window", same, same.identity(), rejection);
-    (void)check_pair<feature_pair<3>>("features, window, longer", same, same.identity(),
-                                      exact_match{}, 2, 4);
+    (void)check_pair<feature_pair<>>("features", same, same.identity(), by_rejection);
+    (void)check_pair<feature_pair<>>("features, block", same, same.identity(), by_block);
+    (void)check_pair<feature_pair<>>("features, exact", same, same.identity(), by_match);
+    (void)check_pair<feature_pair<>>("features, slrs", same, same.slrs(0.02), by_rejection);
+    (void)check_pair<feature_pair<>>("features, longer", same, same.identity(), by_rejection, 2, 4);
+    (void)check_pair<feature_pair<>>("features, both longer", same, same.identity(), by_match, 3,
+                                     4);
+    (void)check_pair<feature_pair<3>>("features, window", same, same.identity(), by_rejection);
+    (void)check_pair<feature_pair<3>>("features, window, longer", same, same.identity(), by_match,
+                                      2, 4);
 }
 
 } // namespace together_tests

@@ -119,8 +119,7 @@ inline const toy_words& twofold_words() {
 inline void check_session_rules(const char* bridge, const toy_words& two, const auto& with_bridge,
                                 std::vector<scenario> (*which)(target_id) = every_scenario) {
     check_scenarios(bridge, two, which(id_at<target_id>(two.target_size() - 1)), with_bridge,
-                    token_rejection{.thinning = {1, 1}}, block_verification{.thinning = {1, 1}},
-                    exact_match{}, coupled_match(two.keys));
+                    by_rejection, by_block, by_match, by_coupling(two.keys));
 }
 
 } // namespace specdec::testing
