@@ -9,6 +9,21 @@ elseif(EXPECTED STREQUAL "silent")
 else() # without the standard library, which may be missing for another machine
     set(work -fsyntax-only ${SOURCES}/rules.cpp)
 endif()
+if(EXPECTED STREQUAL "agrees") # kernels of two builds compute the same
+    foreach(level IN ITEMS -O1 -O3)
+        execute_process(COMMAND ${COMPILER} -std=c++20 ${level} ${FLAGS} -I ${INCLUDE} -w ${SOURCES}/kernels.cpp -o ${program}
+                        RESULT_VARIABLE status ERROR_VARIABLE diagnostics)
+        if(NOT status EQUAL 0)
+            message(FATAL_ERROR "should compile, but:\n${diagnostics}")
+        endif()
+        execute_process(COMMAND ${program} OUTPUT_VARIABLE said${level})
+        file(REMOVE ${program})
+    endforeach()
+    if(NOT "${said-O1}" STREQUAL "${said-O3}" OR "${said-O1}" STREQUAL "")
+        message(FATAL_ERROR "-O1:\n${said-O1}\n-O3:\n${said-O3}")
+    endif()
+    return()
+endif()
 execute_process(COMMAND ${COMPILER} -std=c++20 ${FLAGS} -I ${INCLUDE} -I ${SOURCES}/.. ${work}
                 RESULT_VARIABLE status ERROR_VARIABLE diagnostics)
 if(EXPECTED STREQUAL "refused")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <specdec_engine/kernel/panel_kernel.hpp>
 
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -78,6 +79,27 @@ struct problem {
         return y;
     }
 };
+
+TEST_CASE("with FMA a product and its sum are rounded once, however the build is optimised") {
+    constexpr std::size_t length = 40;
+    const problem<float> p(panel_rows, length, 3);
+    for (const isa set : available()) {
+        if (set == isa::portable)
+            continue;
+        const std::vector<float> y = p.multiply_by(set, 0, 3, 1);
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            const auto row = static_cast<Eigen::Index>(i % panel_rows),
+                       column = static_cast<Eigen::Index>(i / panel_rows);
+            float sums[2] = {};
+            for (std::size_t k = 0; k < length; ++k) {
+                float& sum = sums[set >= isa::avx512 ? k % 2 : 0];
+                const auto at = static_cast<Eigen::Index>(k);
+                sum = std::fma(p.w(row, at), p.x(at, column), sum);
+            }
+            CHECK(y[i] == sums[0] + sums[1]);
+        }
+    }
+}
 
 TEMPLATE_TEST_CASE("every kernel equals the plain Eigen product", "", float, bf16_bits) {
     for (const isa set : available())

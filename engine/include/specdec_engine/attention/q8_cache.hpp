@@ -45,18 +45,20 @@ namespace detail {
 }
 
 /// out = y * scale, or added to what is there; 32 rows of n columns, out's `stride` apart.
+template <std::size_t Lanes>
 [[gnu::always_inline]] inline void scale_rows_body(const float* y, const float* scale,
                                                    std::size_t n, bool add, float* out,
                                                    std::size_t stride) {
-    for (std::size_t h = 0; h < panel_rows; h += line_values) {
-        line factor;
+    for (std::size_t h = 0; h < panel_rows; h += Lanes) {
+        typename line_part<Lanes>::floats factor;
         load(factor, scale + h);
         for (std::size_t i = 0; i < n; ++i) {
-            line x, before{};
+            typename line_part<Lanes>::floats x, sum{};
             load(x, y + i * panel_rows + h);
             if (add)
-                load(before, out + i * stride + h);
-            store_rounded(before + x * factor, out + i * stride + h);
+                load(sum, out + i * stride + h);
+            add_product(sum, x, factor);
+            store_rounded(sum, out + i * stride + h);
         }
     }
 }
@@ -69,7 +71,7 @@ struct widening_functions {
                        std::size_t stride);
 };
 
-#define SPECDEC_WIDENING_FUNCTIONS(SET, TARGET)                                                    \
+#define SPECDEC_WIDENING_FUNCTIONS(SET, LANES, TARGET)                                             \
     struct SET {                                                                                   \
         TARGET static void widen(const std::int8_t* from, std::size_t n, bf16_bits* to) {          \
             widen_body(from, n, to);                                                               \
@@ -80,14 +82,14 @@ struct widening_functions {
         }                                                                                          \
         TARGET static void scale_rows(const float* y, const float* s, std::size_t n, bool add,     \
                                       float* out, std::size_t stride) {                            \
-            scale_rows_body(y, s, n, add, out, stride);                                            \
+            scale_rows_body<LANES>(y, s, n, add, out, stride);                                     \
         }                                                                                          \
         static constexpr widening_functions all{&widen, &products, &scale_rows};                   \
     }
-SPECDEC_WIDENING_FUNCTIONS(portable_widening, );
+SPECDEC_WIDENING_FUNCTIONS(portable_widening, 4, );
 #if defined(__x86_64__)
-SPECDEC_WIDENING_FUNCTIONS(avx2_widening, [[gnu::target("avx2,fma")]]);
-SPECDEC_WIDENING_FUNCTIONS(avx512_widening,
+SPECDEC_WIDENING_FUNCTIONS(avx2_widening, 8, [[gnu::target("avx2,fma")]]);
+SPECDEC_WIDENING_FUNCTIONS(avx512_widening, 16,
                            [[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]]);
 #endif
 #undef SPECDEC_WIDENING_FUNCTIONS

@@ -71,7 +71,7 @@ struct column_bodies {
         for (std::size_t p = 0; p < parts; ++p) {
             floats v;
             load(v, x + i + p * Lanes);
-            squares[p] += v * v;
+            add_product(squares[p], v, v);
         }
         const float scale = 1.0F / std::sqrt(total(squares) / static_cast<float>(n) + epsilon);
         for (std::size_t i = 0; i < round_up(n, line_values); i += Lanes) {
@@ -85,10 +85,13 @@ struct column_bodies {
     /// What silu's or gelu's exponential is taken of.
     template <bool Gelu>
     [[gnu::always_inline]] static void exponent(const floats& gate, floats& e) {
-        if constexpr (Gelu)
-            e = gate * (gate * gate * 0.044715F + 1.0F) * -1.59576912F; // -2 sqrt(2 / pi)
-        else
+        if constexpr (Gelu) {
+            e = gate * gate;
+            scale_and_add(e, floats{} + 0.044715F, floats{} + 1.0F);
+            e = gate * e * -1.59576912F; // -2 sqrt(2 / pi)
+        } else {
             e = -gate;
+        }
     }
 
     template <bool Gelu, class Value>

@@ -8,6 +8,7 @@
 #include <cstring> // std::memcpy
 
 #include <specdec/sampling/law/floating_point.hpp>
+#include <specdec_engine/kernel/fused.hpp>
 #include <specdec_engine/kernel/numbers.hpp>
 
 /// Lines of floats as vectors. GCC lowers comparisons, choices and conversions of vectors that are
@@ -71,18 +72,22 @@ template <class Floats>
     const Floats high = Floats{} + 88.3F;
     x = x < low ? low : x;
     x = x > high ? high : x;
-    const ints n = __builtin_convertvector(
-        x * 1.44269504F + (x < 0.0F ? Floats{} - 0.5F : Floats{} + 0.5F), ints);
+    Floats near = x < 0.0F ? Floats{} - 0.5F : Floats{} + 0.5F;
+    add_product(near, x, Floats{} + 1.44269504F);
+    const ints n = __builtin_convertvector(near, ints);
     const Floats whole = __builtin_convertvector(n, Floats);
-    const Floats r = (x - whole * 0.693359375F) + whole * 2.12194440e-4F;
+    Floats r = x;
+    add_product(r, whole, Floats{} - 0.693359375F);
+    add_product(r, whole, Floats{} + 2.12194440e-4F);
     Floats p = Floats{} + 1.9875691500e-4F;
-    p = p * r + 1.3981999507e-3F;
-    p = p * r + 8.3334519073e-3F;
-    p = p * r + 4.1665795894e-2F;
-    p = p * r + 1.6666665459e-1F;
-    p = p * r + 5.0000001201e-1F;
+    scale_and_add(p, r, Floats{} + 1.3981999507e-3F);
+    scale_and_add(p, r, Floats{} + 8.3334519073e-3F);
+    scale_and_add(p, r, Floats{} + 4.1665795894e-2F);
+    scale_and_add(p, r, Floats{} + 1.6666665459e-1F);
+    scale_and_add(p, r, Floats{} + 5.0000001201e-1F);
+    scale_and_add(p, r * r, r);
     const ints power = (n + 127) << 23;
-    x = (p * (r * r) + r + 1.0F) * reinterpret_cast<Floats>(power);
+    x = (p + 1.0F) * reinterpret_cast<Floats>(power);
 }
 
 /// Lanes from n on become 0.0, of a part that begins at lane `first` of its line.

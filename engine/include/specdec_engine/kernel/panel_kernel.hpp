@@ -13,6 +13,7 @@
 #endif
 
 #include <specdec_engine/kernel/fetch_ahead.hpp>
+#include <specdec_engine/kernel/fused.hpp>
 #include <specdec_engine/kernel/isa.hpp>
 #include <specdec_engine/kernel/numbers.hpp>
 
@@ -137,10 +138,11 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
                                         sizeof w[r]);
                     SPECDEC_UNROLL
                     for (std::size_t c = 0; c < Columns; ++c) {
-                        const float value = Columns == 1 ? widen(x[k + odd]) : wide[c][k + odd];
+                        const float one = Columns == 1 ? widen(x[k + odd]) : wide[c][k + odd];
+                        const floats value = one - floats{}; // in all lanes
                         SPECDEC_UNROLL
                         for (std::size_t r = 0; r < held; ++r)
-                            sum[r][odd * (Sums - 1)][c] += w[r] * value;
+                            add_product(sum[r][odd * (Sums - 1)][c], w[r], value);
                     }
                 }
             }
