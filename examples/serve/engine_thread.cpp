@@ -319,6 +319,7 @@ void engine_thread::end(running_text& one) {
     counts_.tokens += c.committed;
     counts_.proposed += c.proposed;
     counts_.accepted += c.accepted;
+    counts_.drafter_failures += one.text->result().drafter_failures;
 }
 
 void engine_thread::fail(running_text& one, failure why, const std::string& what) {

@@ -37,6 +37,7 @@ struct engine_counts {
     number requests{}, refused{}, finished{}, failed{}, hung_up{};
     number prompt_tokens{}, cached_tokens{}, tokens{};
     number passes{}, rows{}, proposed{}, accepted{}, running{}, waiting{};
+    number drafter_failures{}; ///< rounds in which the drafter threw, of outputs that have ended
     number first_token_microseconds{}, first_tokens{}; ///< from arrival on: a sum, and of how many
 };
 

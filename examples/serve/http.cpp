@@ -27,6 +27,9 @@ using namespace std::chrono_literals;
 
 /// How often a waiting thread looks whether its client is still there.
 constexpr auto look = 100ms;
+/// A connection without a request is closed after so long: later than clients' pools drop theirs
+/// (httpx, and with it OpenAI's package: 5 s), or a request may meet the closing.
+constexpr auto idle = 10s;
 /// After so long without news a stream sends a comment, so that nothing in between gives it up.
 constexpr auto quiet = 10s;
 
@@ -142,7 +145,7 @@ void http_server::parts::add_routes() {
     server.set_payload_max_length(settings.body_bytes);
     server.set_read_timeout(10);
     server.set_write_timeout(10);
-    server.set_keep_alive_timeout(2);
+    server.set_keep_alive_timeout(idle.count());
     server.set_keep_alive_max_count(1000);
     server.set_tcp_nodelay(true);
     server.new_task_queue = [n = settings.clients] { return new httplib::ThreadPool(n); };
@@ -294,6 +297,9 @@ std::string http_server::parts::metrics() const {
         metric{"proposed_tokens_total", "counter", "Tokens that were proposed for them.",
                c.proposed},
         metric{"accepted_tokens_total", "counter", "Proposals that were accepted.", c.accepted},
+        metric{"drafter_failures_total", "counter",
+               "Rounds in which the drafter failed and its output went on without it.",
+               c.drafter_failures},
         metric{"target_passes_total", "counter", "Passes of the target.", c.passes},
         metric{"target_positions_total", "counter", "Positions scored in them.", c.rows},
         metric{"first_tokens_total", "counter", "Outputs that have a token.", c.first_tokens},

@@ -334,6 +334,25 @@ class Clients(Served):
             self.assertEqual(self.server.metric("outputs_abandoned_total"), hung_up + 4)
         self.server.ask("a", max_tokens=2)
 
+    def test_an_idle_connection_outlives_clients_pools(self):
+        c = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=120)
+        self.addCleanup(c.close)
+        body = json.dumps({"model": self.server.model, "prompt": "a", "max_tokens": 1})
+
+        def post():
+            c.request("POST", "/v1/completions", body, {"Content-Type": "application/json"})
+            r = c.getresponse()
+            r.read()
+            return r.status, r.getheader("Keep-Alive")
+
+        status, promised = post()
+        self.assertEqual(status, 200)
+        self.assertGreater(int(re.match(r"timeout=(\d+)", promised)[1]), 5)  # httpx, and so OpenAI's package, keeps them for 5 s
+        connection = c.sock
+        time.sleep(5.2)
+        self.assertEqual(post()[0], 200)
+        self.assertIs(c.sock, connection)
+
     def test_the_page_and_what_is_counted(self):
         status, headers, page = self.server.send("GET", "/")
         self.assertEqual(status, 200)

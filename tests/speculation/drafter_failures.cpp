@@ -4,16 +4,12 @@
 #include <specdec/speculation/running_sequence.hpp>
 
 #include <cstddef>
-#include <functional>
-#include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "support/batch_of.hpp"
-#include "support/toy_speculation.hpp"
+#include "support/failing_models.hpp"
 #include "support/weighted_pair.hpp"
 
 using namespace specdec;
@@ -21,53 +17,6 @@ using namespace specdec::testing;
 using Catch::Contains;
 
 namespace drafter_failures_tests {
-
-/// A drafter's models whose n-th pass fails where fails(n, sequence).
-template <class Model = draft_model>
-struct failing_models : batch_of<draft_id, Model> {
-    using base = batch_of<draft_id, Model>;
-    using base::base;
-    std::function<bool(std::size_t, std::size_t)> fails = [](auto, auto) { return false; };
-    std::size_t calls = 0, failures = 0;
-
-    [[nodiscard]] logits_rows<draft_id> score(std::span<const sequence_tokens<draft_id>> parts) {
-        fail_some(parts);
-        return base::score(parts);
-    }
-    [[nodiscard]] logits_rows<draft_id> score_tree(std::span<const sequence_nodes<draft_id>> parts)
-        requires BatchTreeModelOf<base, draft_id>
-    {
-        fail_some(parts);
-        return base::score_tree(parts);
-    }
-
-private:
-    void fail_some(const auto& parts) {
-        const std::size_t n = calls++;
-        for (const auto& part : parts)
-            if (fails(n, part.sequence)) {
-                ++failures;
-                throw std::runtime_error("the drafter's machine is gone");
-            }
-    }
-};
-
-struct failing_pair {
-    toy_pair words;
-    batch_of<target_id, target_model> target;
-    failing_models<> draft;
-    speculation pair;
-
-    explicit failing_pair(std::size_t sequences = 1)
-        : target(sequences, target_model(words.target.table())),
-          draft(sequences, draft_model(words.draft.table(), {.seed = 2})),
-          pair({.models = target, .tokenizer = words.target, .ends = {toy_pair::end}},
-               {.models = draft,
-                .tokenizer = words.draft,
-                .bos = toy_pair::bos,
-                .begins_with_bos = true,
-                .ends = {toy_pair::stop}}) {}
-};
 
 std::size_t rounds_without(const decode_result& r) {
     return r.counts.without_draft[static_cast<std::size_t>(no_draft::drafter_failed)];
