@@ -64,5 +64,5 @@ static_assert(!StopRule<learns_while_asked>);
 
 TEST_CASE("every reason has a place in a table of no_draft_reasons") {
     CHECK(static_cast<std::size_t>(no_draft::none) == 0);
-    CHECK(static_cast<std::size_t>(no_draft::drafter_failed) + 1 == no_draft_reasons);
+    CHECK(static_cast<std::size_t>(no_draft::drafter_reads) + 1 == no_draft_reasons);
 }

@@ -166,6 +166,8 @@ inline constexpr double acceptance = 0.5;        ///< less is low
                      "Use a drafter, and --lookup in addition to it.");
     case no_draft::drafter_failed:
         return found("the drafter threw", "Repair the drafter" + page("a-drafter-that-throws"));
+    case no_draft::drafter_reads:
+        return found("the drafter was still fed its prompt", "Feed prompts in larger pieces.");
     }
     return std::nullopt;
 }

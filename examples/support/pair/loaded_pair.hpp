@@ -126,8 +126,8 @@ struct loaded_pair {
 
 [[nodiscard]] constexpr std::string_view name(no_draft reason) {
     constexpr std::string_view names[no_draft_reasons] = {
-        "none",           "no_drafter",     "stop_rule",     "no_room",       "drafter_full",
-        "nothing_shared", "nothing_to_say", "nothing_found", "drafter_failed"};
+        "none",           "no_drafter",     "stop_rule",     "no_room",        "drafter_full",
+        "nothing_shared", "nothing_to_say", "nothing_found", "drafter_failed", "drafter_reads"};
     return names[static_cast<std::size_t>(reason)];
 }
 

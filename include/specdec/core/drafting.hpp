@@ -156,7 +156,8 @@ enum class no_draft : std::uint8_t {
     nothing_to_say, ///< the text of the draft gave no target token
     nothing_found,  ///< lookup found no earlier text that ends like the sequence
     drafter_failed, ///< the drafter threw, in this round or shortly before it
+    drafter_reads,  ///< the drafter is fed its prompt in pieces, and has not had all of it
 };
-inline constexpr std::size_t no_draft_reasons = 9;
+inline constexpr std::size_t no_draft_reasons = 10;
 
 } // namespace specdec

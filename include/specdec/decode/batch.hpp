@@ -68,7 +68,8 @@ inline constexpr std::size_t whole_prompts = ~std::size_t{0};
 /// A long prompt stalls all others while it is fed. With max_prompt_tokens_per_round the batch
 /// feeds so many tokens of prompts a round at most, in the order in which texts joined; a text
 /// takes part in the pass as soon as all of its prompt is there. Its text is the same, if rows do
-/// not depend on how positions are grouped. (The drafter is fed in the first draft, all at once.)
+/// not depend on how positions are grouped. A run with drafter_reads_at_most(n) is told the same
+/// number for its drafter, each for itself: prompts arrive one after the other.
 ///
 /// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
 /// only. Thread safety: none; one thread calls the batch, its runs and their decoder.
@@ -129,6 +130,8 @@ public:
             if (left == left_context::reused)
                 copy_beginning(run, sequence);
         run.target_lost(); // it will see what is held
+        if constexpr (requires { run.drafter_reads_at_most(most_fed_); })
+            run.drafter_reads_at_most(most_fed_);
         seats_[sequence] = {.run = &run};
         ++texts_;
         if (most_fed_ != whole_prompts)

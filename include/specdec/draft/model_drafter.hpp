@@ -68,6 +68,17 @@ public:
         pending_ = mirror_.plan(context, unchanged < agreed ? unchanged : agreed);
     }
 
+    /// Does what is pending, but feeds at most n tokens and not the last: what a row needs behind
+    /// them is fed when it is asked for. Precondition: synced, and nothing was asked for since.
+    void feed_some(std::size_t n) {
+        SPECDEC_PRECONDITION(!pending_.append.empty());
+        truncate();
+        const std::size_t all = pending_.append.size() - 1;
+        feed(n < all ? n : all);
+    }
+    /// The synced context has changed: until the next sync nothing is pending.
+    void unsync() { pending_.append = {}; }
+
     /// Says that row() is asked for next: a model that gathers rows (row_batching_model) makes it
     /// in one pass with those of other texts. Since sync the context may have been dropped, or
     /// other texts have drafted with the model.
@@ -137,11 +148,7 @@ private:
     /// Does what is pending, but for the pass that makes the last n of its rows.
     void prepare(std::size_t n) {
         SPECDEC_PRECONDITION(pending_.append.size() >= n && n > 0);
-        require_ids(pending_.append, model_.vocabulary_size(), "model drafter", "tokens");
-        if (pending_.truncate_to < mirror_.size()) {
-            model_.truncate(pending_.truncate_to);
-            mirror_.truncated(pending_.truncate_to);
-        }
+        truncate();
         // A long tail (the prompt) needs no rows but the last; a short one is cheapest in one pass,
         // unless tokens without rows cost none.
         if (pending_.append.size() > n &&
@@ -158,6 +165,13 @@ private:
         return rows.middle(rows.size() - n, n);
     }
 
+    void truncate() {
+        require_ids(pending_.append, model_.vocabulary_size(), "model drafter", "tokens");
+        if (pending_.truncate_to < mirror_.size()) {
+            model_.truncate(pending_.truncate_to);
+            mirror_.truncated(pending_.truncate_to);
+        }
+    }
     void feed(std::size_t n) {
         model_.append(pending_.append.first(n));
         mirror_.fed(pending_.append.first(n));

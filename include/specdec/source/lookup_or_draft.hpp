@@ -170,9 +170,9 @@ private:
         turn_ = speaker::drafter;
         proposed_ = draft.proposals.size();
         drafted_ = draft.draft_tokens.size();
-        const bool undrawn = draft.reason == no_draft::stop_rule ||
-                             draft.reason == no_draft::drafter_full ||
-                             draft.reason == no_draft::drafter_failed;
+        const bool undrawn =
+            draft.reason == no_draft::stop_rule || draft.reason == no_draft::drafter_full ||
+            draft.reason == no_draft::drafter_failed || draft.reason == no_draft::drafter_reads;
         proposals_.clear();
         if (undrawn && !base::found_ids().empty())
             look_up(lookup_->policy.choose_alone(lookup_->found.steps()));

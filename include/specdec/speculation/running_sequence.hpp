@@ -63,6 +63,7 @@ public:
         return lengths_.offer();
     }
     void share_pass(const pass_share& share) override { sharing_ = share; }
+    void drafter_reads_at_most(std::size_t tokens) override { most_read_ = tokens; }
     void passed(const shared_pass& pass) override { lengths_.passed(pass); }
     [[nodiscard]] bool more(std::size_t capacity) override {
         const bool more = run_.more(capacity);
@@ -85,7 +86,11 @@ public:
                 lengths_.rest(pause_ > 0);
             }
         }
-        or_without_draft([&] { (void)run_.begin_draft(capacity); });
+        or_without_draft([&] {
+            (void)run_.begin_draft(capacity);
+            if (lease_ != nullptr && lease_->reads_on(most_read_))
+                reads_ = run_.end_draft(no_draft::drafter_reads);
+        });
         return true;
     }
     [[nodiscard]] draft_step request_row() override {
@@ -163,7 +168,7 @@ public:
             keep(r);
             if constexpr (trees)
                 shape_->learn(r.kept.tree, r.kept.path, r.nodes);
-            if (const round_seconds took = seconds_since(); failed_)
+            if (const round_seconds took = seconds_since(); std::exchange(reads_, false) || failed_)
                 lengths_.learn_nothing(r.tokens.size());
             else
                 lengths_.learn(outcome(r), took, costly(r));
@@ -321,8 +326,10 @@ private:
     text_lengths lengths_;
     std::optional<pass_share> sharing_{}; // none: nobody said
     bool remembered_ = false;
-    told told_ = told::nobody;               // of the decided round
-    bool failed_ = false;                    // the drafter, in this round
+    told told_ = told::nobody; // of the decided round
+    bool failed_ = false;      // the drafter, in this round
+    bool reads_ = false;       // the drafter its prompt, in this round
+    std::size_t most_read_ = ~std::size_t{0};
     std::size_t pause_ = 0, last_pause_ = 0; // rounds in which it is not asked
     bool more_ = true;                       // said the reader
     round_seconds spent_{};

@@ -126,7 +126,23 @@ public:
     ~sequence_lease() { seats_.leave(sequence_); }
 
     [[nodiscard]] auto& drafter() { return processed_; }
-    void follow(std::span<const target_id> text) { seats_.follow(sequence_, text); }
+    /// Tokens of the text were committed.
+    void follow(std::span<const target_id> text) {
+        seats_.follow(sequence_, text);
+        full_.unsync();
+    }
+    /// Once a draft has begun: where the drafter has to be fed more than `most` tokens before its
+    /// first row, feeds it so many, or `least`, with which it catches up with what rounds commit.
+    /// Returns whether that leaves some.
+    [[nodiscard]] bool reads_on(std::size_t most) {
+        constexpr std::size_t least = 8;
+        const std::size_t now = most < least ? least : most;
+        const std::size_t missing = full_.pending().append.size();
+        if (missing == 0 || missing - 1 <= now)
+            return false;
+        full_.feed_some(now);
+        return true;
+    }
 
 private:
     using model_type = one_sequence<draft_id, drafter_rows>;

@@ -258,6 +258,11 @@ public:
     /// plan's share, or how many they are. It holds until it is told again, and not for a round
     /// that is drafted again. If it was never told: all texts of the decoder that have not ended.
     virtual void share_pass(const pass_share& share) = 0;
+    /// From the next draft on the drafter is fed at most so many tokens a round before the first
+    /// row of a draft (8, if it is fewer); while more are left, rounds draft nothing
+    /// (no_draft::drafter_reads). By default all at once, and so for trees and for bridges whose
+    /// drafts are strings of several tokenizations (SLRS, merge, spelling).
+    virtual void drafter_reads_at_most(std::size_t tokens) = 0;
     /// Optional, between target_fed() and decide(): the pass, from which measured costs learn.
     virtual void passed(const shared_pass& pass) = 0;
     /// All steps of a draft, one behind the other.

@@ -147,7 +147,8 @@ TEST_CASE("diagnosis: rounds without a draft name their reason") {
           std::pair{no_draft::nothing_shared, "slem"},
           std::pair{no_draft::nothing_to_say, "ends-of-turns"},
           std::pair{no_draft::nothing_found, "--lookup"},
-          std::pair{no_draft::drafter_failed, "a-drafter-that-throws"}}) {
+          std::pair{no_draft::drafter_failed, "a-drafter-that-throws"},
+          std::pair{no_draft::drafter_reads, "larger pieces"}}) {
         rule_figures f = fine();
         f.counts.rounds = 125;
         leave_empty(f, why, 12);
