@@ -60,7 +60,9 @@ public:
     [[nodiscard]] draft_offer offer() override {
         if (trees || pause_ > 0)
             return {};
-        return lengths_.offer();
+        draft_offer out = lengths_.offer();
+        out.together = lease_ != nullptr; // whose model gathers rows
+        return out;
     }
     void share_pass(const pass_share& share) override { sharing_ = share; }
     void drafter_reads_at_most(std::size_t tokens) override { most_read_ = tokens; }
