@@ -2,18 +2,26 @@
 """Lets many clients use specdec-serve by the official `openai` package, and checks that nothing is lost or leaked.
 
 usage: serve_clients.py [--programs FOLDER] [--requests N] [--minutes M] [--out FILE] [flags of specdec-serve, after --]
+       serve_clients.py --base-url URL [--chat] [--field NAME=VALUE] [--counts 1,2,4] [--repeats N] [-n TOKENS]
 
 Needs `pip install openai`. 1, 4, 16 and 64 clients make N requests in all (default: 1,000), half of them streamed, some
 of them with a seed, n, stop or a JSON schema. Each output has to be the one that the same request has alone. Then
 clients hang up, read slowly and send wrong input among others, and SIGTERM comes while outputs are made. With
 --minutes M all this goes on for so long, and the server's memory is sampled (to --out as CSV, too).
+
+With --base-url it measures instead a server that is there already, ours or any other with OpenAI's API: tokens a second
+and time to the first token, by the number of clients. Greedy; every client asks the same prompts in another order.
+
+    specdec-serve --models smollm2 --sequences 16 --threads 2 --port 8080
+    llama-server -m models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf -np 16 -c 16384 -t 2 --port 8081
+    serve_clients.py --base-url http://127.0.0.1:8080/v1 --chat [--field speculative=false]
 """
-import argparse, collections, concurrent.futures, json, os, pathlib, random, statistics, sys, threading, time
+import argparse, collections, concurrent.futures, http.client, json, os, pathlib, random, statistics, sys, threading, time
+import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests/programs"))
 import test_serve
-import openai
 
 PROMPTS = test_serve.PROMPTS + ["for i in", "Note that", "The following", "try:", "with open(", "\u4f60\u597d \u03ba\u03b1\u03b9"]
 SCHEMA = {"type": "object", "required": ["name", "ok"], "additionalProperties": False,
@@ -40,6 +48,8 @@ def requests(n):
 
 class Clients:
     def __init__(self, server):
+        import openai
+        self.library = openai
         self.server = server
         self.local = threading.local()
 
@@ -47,7 +57,7 @@ class Clients:
     def openai(self):
         """A thread's own client. It sends again what meets a connection that has just been closed for idleness, as is usual."""
         if not hasattr(self.local, "client"):
-            self.local.client = openai.OpenAI(base_url=f"http://127.0.0.1:{self.server.port}/v1", api_key="none", timeout=600)
+            self.local.client = self.library.OpenAI(base_url=f"http://127.0.0.1:{self.server.port}/v1", api_key="none", timeout=600)
         return self.local.client
 
     def whole(self, asked):
@@ -73,7 +83,7 @@ class Clients:
                                    ("response_format", {"type": "json_schema", "json_schema": {"name": "x", "schema": {"not": {}}}})])
         try:
             self.openai.completions.create(**{"model": self.server.model, "prompt": "a", "extra_body": {field: value}})
-        except openai.BadRequestError as refused:
+        except self.library.BadRequestError as refused:
             assert field in refused.body["message"], refused.body
             return
         raise AssertionError(f"{field}: {value} was not refused")
@@ -133,14 +143,77 @@ def terminate(clients, wanted, asked, count=16):
     assert server.process.wait(60) == 0
 
 
+class Timed:
+    """A client of any server, which takes little of the machine's time itself: a connection, and JSON."""
+
+    def __init__(self, url, fields, chat):
+        self.path = url.path.rstrip("/") + ("/chat/completions" if chat else "/completions")
+        self.connection = http.client.HTTPConnection(url.hostname, url.port, timeout=600)
+        self.fields, self.chat = fields, chat
+
+    def ask(self, prompt, stream):
+        """(tokens, seconds to the first of them)"""
+        asked = {"messages": [{"role": "user", "content": prompt}]} if self.chat else {"prompt": prompt}
+        began = time.monotonic()
+        self.connection.request("POST", self.path, json.dumps({**self.fields, **asked, "stream": stream}),
+                                {"Content-Type": "application/json"})
+        r = self.connection.getresponse()
+        first = None
+        while stream and first is None and (line := r.readline()):
+            chunk = json.loads(line[6:]) if line.startswith(b"data: {") else {"choices": []}
+            if any(c.get("text") or c.get("delta", {}).get("content") for c in chunk["choices"]):
+                first = time.monotonic() - began
+        body = r.read()
+        if r.status != 200:
+            raise SystemExit(f"{self.path}: {r.status} {body[:300]!r}")
+        return 0 if stream else json.loads(body)["usage"]["completion_tokens"], first
+
+
+def speed(a):
+    url = urllib.parse.urlsplit(a.base_url)
+    listed = http.client.HTTPConnection(url.hostname, url.port, timeout=60)
+    listed.request("GET", url.path.rstrip("/") + "/models")
+    model = json.loads(listed.getresponse().read())["data"][0]["id"]
+    fields = {"model": model, "temperature": 0, "max_tokens": a.tokens}
+    for name, value in (f.split("=", 1) for f in a.field):
+        fields[name] = json.loads(value)
+    prompts = (ROOT / "models/prompts" / ("smollm2.txt" if a.chat else "docs.txt")).read_text().splitlines()[:16]
+    print(f"{model}: {len(prompts)} prompts a client, at most {a.tokens} tokens an output, medians of {a.repeats} runs\n"
+          f"{'clients':>8} | {'tokens/s':>9} | {'first token, ms':>15}", flush=True)
+    for count in a.counts:
+        def one(k, stream):
+            client = Timed(url, fields, a.chat)
+            return [client.ask(prompts[(k + i) % len(prompts)], stream) for i in range(4 if stream else len(prompts))]
+
+        rates, firsts = [], []
+        with concurrent.futures.ThreadPoolExecutor(count) as pool:
+            for run in range(-1, a.repeats):  # the first one counts nowhere
+                began = time.monotonic()
+                whole = [x for some in pool.map(lambda k: one(k, False), range(count)) for x in some]
+                took = time.monotonic() - began
+                streamed = [x for some in pool.map(lambda k: one(k, True), range(count)) for x in some]
+                if run >= 0:
+                    rates.append(sum(tokens for tokens, _ in whole) / took)
+                    firsts += [first for _, first in streamed if first is not None]
+        print(f"{count:>8} | {statistics.median(rates):>9.1f} | {1000 * statistics.median(firsts):>15.0f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/release/examples")
     parser.add_argument("--requests", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--base-url")
+    parser.add_argument("--chat", action="store_true")
+    parser.add_argument("--field", action="append", default=[])
+    parser.add_argument("--counts", type=lambda s: [int(n) for n in s.split(",")], default=[1, 2, 4, 8, 16])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("-n", "--tokens", type=int, default=48)
     parser.add_argument("flags", nargs="*")
     a = parser.parse_args()
+    if a.base_url:
+        return speed(a)
     test_serve.PROGRAMS = a.programs.resolve()
     server = test_serve.Server("--sequences", 16, "--context", 512, "--waiting", 1000, "--grace", 60, *a.flags)
     try:
