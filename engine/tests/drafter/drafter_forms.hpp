@@ -38,15 +38,6 @@ struct drafter_files {
         of.tensors.clear();
         of.layers = 1;
         config = of.config();
-        std::minstd_rand bits(5);
-        const auto add = [&](const std::string& name, std::vector<std::size_t> shape) {
-            toy::weights w{shape, {}};
-            w.values.resize(shape.size() == 2 ? shape[0] * shape[1] : shape[0]);
-            for (float& v : w.values)
-                v = (static_cast<float>(bits() % 2001) - 1000.0F) * 3e-4F +
-                    (shape.size() == 1 ? 1.0F : 0.0F);
-            of.tensors[name] = w;
-        };
         const std::string p = three ? "midlayer." : "layers.0.";
         const std::size_t read = three ? 2 * d : d;
         add("fc.weight", {d, three ? 3 * d : 2 * d});
@@ -68,6 +59,21 @@ struct drafter_files {
         add("lm_head.weight", {5, d});
         config["architectures"] = {"LlamaForCausalLMEagle3"};
         config["draft_vocab_size"] = 5;
+    }
+
+    /// Norms of EAGLE-3's form, with their tensors.
+    void set(const feature_norms& norms) {
+        const std::size_t d = of.dimension;
+        config.update({{"norm_before_fc", norms.before_fc == fuse_norm::whole},
+                       {"fc_norm", norms.before_fc == fuse_norm::each},
+                       {"norm_before_residual", norms.before_residual},
+                       {"norm_output", norms.output}});
+        if (norms.before_fc == fuse_norm::whole)
+            add("input_norm.weight", {3 * d});
+        if (norms.before_fc == fuse_norm::each)
+            for (const char* const name :
+                 {"fc_norm.0.weight", "fc_norm.1.weight", "fc_norm.2.weight"})
+                add(name, {d});
     }
 
     /// The target's rows, the last first: an embedding of its own.
@@ -115,6 +121,33 @@ struct drafter_files {
                     std::sqrt(squares / static_cast<double>(x.size()) + 1e-5);
         return x;
     }
+    /// Three features as fc reads them.
+    [[nodiscard]] doubles normed_features(const doubles& x) const {
+        if (config.value("norm_before_fc", false))
+            return norm("input_norm.weight", x);
+        if (!config.value("fc_norm", false))
+            return x;
+        doubles all;
+        for (std::size_t i = 0; i < 3; ++i) {
+            const auto begin = x.begin() + static_cast<std::ptrdiff_t>(i * of.dimension);
+            const doubles one =
+                norm("fc_norm." + std::to_string(i) + ".weight",
+                     doubles(begin, begin + static_cast<std::ptrdiff_t>(of.dimension)));
+            all.insert(all.end(), one.begin(), one.end());
+        }
+        return all;
+    }
+
+private:
+    void add(const std::string& name, const std::vector<std::size_t>& shape) {
+        toy::weights w{shape, {}};
+        w.values.resize(shape.size() == 2 ? shape[0] * shape[1] : shape[0]);
+        for (float& v : w.values)
+            v = (static_cast<float>(bits_() % 2001) - 1000.0F) * 3e-4F +
+                (shape.size() == 1 ? 1.0F : 0.0F);
+        of.tensors[name] = w;
+    }
+    std::minstd_rand bits_{5};
 };
 
 /// EAGLE-3's form under speculators' names, with its config.json.
@@ -122,7 +155,8 @@ struct speculators_files {
     drafter_files files{feature_kind::low_mid_high};
     nlohmann::json config;
 
-    explicit speculators_files(bool normed = false) {
+    explicit speculators_files(const feature_norms& norms = {}) {
+        files.set(norms);
         nlohmann::json layer = files.config;
         layer.erase("draft_vocab_size");
         layer["architectures"] = {"LlamaModel"};
@@ -132,10 +166,16 @@ struct speculators_files {
                   {"speculators_config", {{"algorithm", "eagle3"}, {"proposal_methods", nullptr}}},
                   {"transformer_layer_config", layer},
                   {"draft_vocab_size", 5},
-                  {"norm_before_residual", normed},
+                  {"norm_before_residual", norms.before_residual},
                   {"norm_before_fc", nullptr},
                   {"target_hidden_size", nullptr},
                   {"eagle_aux_hidden_state_layer_ids", {0, 1, 0}}};
+        if (norms.before_fc == fuse_norm::whole)
+            config["norm_before_fc"] = true;
+        if (norms.before_fc == fuse_norm::each)
+            config["fc_norm"] = true;
+        if (norms.output)
+            config["norm_output"] = true;
     }
     void write(const toy::temporary_folder& folder) const {
         drafter_files named = files;
@@ -191,7 +231,8 @@ inline std::pair<doubles, doubles> oracle(const drafter_files& files, const toy:
         const doubles token(e, e + 36);
         doubles read;
         if (three) {
-            r = places[i].own ? places[i].feature : files.times("fc.weight", places[i].feature);
+            r = places[i].own ? places[i].feature
+                              : files.times("fc.weight", files.normed_features(places[i].feature));
             read = joined(files.norm(p + "input_layernorm.weight", token),
                           files.norm(p + "hidden_norm.weight", r));
             if (normed)
@@ -234,7 +275,8 @@ inline std::pair<doubles, doubles> oracle(const drafter_files& files, const toy:
     for (std::size_t k = 0; k < gate.size(); ++k)
         gate[k] = gate[k] / (1 + std::exp(-gate[k])) * up[k];
     r = sum(r, files.times(p + "mlp.down_proj.weight", gate));
-    return {three ? files.norm("norm.weight", r) : r, r};
+    const doubles state = three ? files.norm("norm.weight", r) : r;
+    return {state, files.config.value("norm_output", false) ? state : r};
 }
 
 inline transformer make_target(feature_kind features, precision number_format) {

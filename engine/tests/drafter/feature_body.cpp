@@ -4,12 +4,14 @@
 #include <cmath>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "drafter_forms.hpp"
 #include <specdec/head/reduced_vocabulary_head.hpp>
+#include <specdec/testing/contract/feature_contract.hpp>
 #include <specdec_engine/drafter/lm_head.hpp>
 #include <specdec_engine/load.hpp>
 #include <specdec_engine/model.hpp>
@@ -78,6 +80,74 @@ TEST_CASE("bodies that read features: the papers' forward pass, in any groups") 
                 again.truncate(0, 4);
             }
         }
+}
+
+TEST_CASE("EAGLE 3.1's norms: the forward pass of chains, trees and several sequences") {
+    const toy::checkpoint target_files;
+    constexpr auto three = feature_kind::low_mid_high;
+    const std::vector<draft_id> ids{draft_id{70}, draft_id{12}, draft_id{40}};
+    for (const fuse_norm before_fc : {fuse_norm::none, fuse_norm::whole, fuse_norm::each})
+        for (const auto& [before_residual, output] :
+             {std::pair{false, true}, std::pair{true, false}, std::pair{true, true}})
+            for (const precision format : {precision::f32, precision::bf16, precision::q8}) {
+                CAPTURE(static_cast<int>(before_fc), before_residual, output, name(format));
+                drafter_files files(three);
+                files.set({before_fc, before_residual, output});
+                const toy::temporary_folder folder;
+                files.write(folder);
+                model<target_id> target(make_target(three, format));
+                target.append(
+                    std::vector{target_id{3}, target_id{70}, target_id{12}, target_id{40}});
+                feature_body body = load_feature_body(folder.path(), target.engine());
+                std::vector<place> places;
+                for (std::size_t i = 0; i < 3; ++i)
+                    places.push_back({ids[i].value, numbers(target.features()[i]), false});
+                const double margin = format == precision::f32    ? 2e-5
+                                      : format == precision::bf16 ? 0.05
+                                                                  : 0.15;
+                const body_output rows = body.read(0, ids, {target.features().middle(0, 3), false});
+                const auto [state, own] = oracle(files, target_files, places);
+                check_near(numbers(rows.states[2]), state, margin);
+                check_near(numbers(rows.own[2]), own, margin);
+                CHECK((numbers(rows.own[2]) == numbers(rows.states[2])) == output);
+
+                // Its own feature goes in, at a place and at a node.
+                const doubles fed_back = numbers(rows.own[2]);
+                const std::vector<float> fed(fed_back.begin(), fed_back.end());
+                const hidden_states last(fed.data(), 1, 36, 36);
+                places.push_back({55, fed_back, true});
+                const draft_id next{55};
+                const std::size_t root = tree_root;
+                const doubles of_node =
+                    numbers(body.read_tree(0, {&next, 1}, {&root, 1}, {last, true}).states[0]);
+                check_near(of_node, oracle(files, target_files, places).first, margin);
+                CHECK(numbers(body.read(0, {&next, 1}, {last, true}).states[0]) == of_node);
+
+                CHECK(check_feature_body([&] {
+                          return load_feature_body(folder.path(), target.engine(),
+                                                   {.sequences = 2, .capacity = 32});
+                      }).text() == "");
+            }
+}
+
+TEST_CASE("norms and layers of EAGLE-3's form are read where NVIDIA's files have them") {
+    constexpr auto three = feature_kind::low_mid_high;
+    drafter_files files(three);
+    files.set({.before_fc = fuse_norm::whole});
+    for (const char* const flag :
+         {"norm_before_fc", "fc_norm", "norm_before_residual", "norm_output"})
+        files.config.erase(flag);
+    files.config["eagle_config"] = {{"norm_before_fc", true},
+                                    {"eagle_aux_hidden_state_layer_ids", {0, 1, 0}}};
+    const transformer target = make_target(three, precision::f32);
+    const toy::temporary_folder folder;
+    files.write(folder);
+    CHECK(open_feature_folder(folder.path()).norms.before_fc == fuse_norm::whole);
+    CHECK_NOTHROW(load_feature_body(folder.path(), target));
+    files.config["eagle_config"]["eagle_aux_hidden_state_layer_ids"] = {0, 1, 1};
+    files.write(folder);
+    CHECK_THROWS_WITH(load_feature_body(folder.path(), target),
+                      Contains("layers whose input is read") && Contains("found [0, 1, 1]"));
 }
 
 TEST_CASE("a copy of the target's embedding is not kept twice") {
@@ -176,6 +246,11 @@ TEST_CASE("folders of bodies are checked against themselves and the target") {
         one, [](auto& f) { f.config["vocab_size"] = 78; }, "vocabulary size");
     refused(
         one, [](auto& f) { f.config["hidden_size"] = 40; }, "hidden size");
+    for (const char* const flag :
+         {"norm_before_fc", "fc_norm", "norm_before_residual", "norm_output"})
+        refused(
+            one, [flag](auto& f) { f.config[flag] = true; },
+            "config.json: " + std::string(flag) + ": expected false in EAGLE-1's form");
     refused(
         one,
         [](auto& f) {
@@ -258,7 +333,8 @@ TEST_CASE("weights of a body that ask for other arithmetic are refused by what d
             },
             "shapes");
         if (kind == three) {
-            refused([](auto& c) { c.norm_before_residual = true; }, "norm_before_residual");
+            refused([](auto& c) { c.norms.before_residual = true; }, "norms");
+            refused([](auto& c) { c.norms.output = true; }, "norms");
             refused(
                 [](auto& c) {
                     c.kept.emplace(std::vector{draft_id{0}, draft_id{7}, draft_id{8}, draft_id{30},

@@ -28,7 +28,8 @@ struct eagle3_gguf {
     std::vector<std::int64_t> ids{0, 7, 8, 30, 76}; ///< d2t
     std::vector<std::size_t> layers{0, 1, 0};
     std::string architecture = "eagle3", layers_key = "target_layers";
-    bool normed = false, norm_before_fc = false;
+    feature_norms norms;
+    bool fc_norm = false;
     std::size_t target_width = 36;
 
     static void put_bool(std::string& out, const std::string& key, bool value) {
@@ -39,6 +40,8 @@ struct eagle3_gguf {
     static std::string name_of(std::string name) {
         if (name == "norm.weight")
             return "output_norm.weight";
+        if (name == "input_norm.weight")
+            return "enc.output_norm.weight";
         if (name == "midlayer.hidden_norm.weight")
             return "blk.0.attn_norm_2.weight";
         if (name == "embed_tokens.weight")
@@ -51,7 +54,7 @@ struct eagle3_gguf {
         std::string out = "GGUF";
         toy::put<std::uint32_t>(out, 3);
         toy::put<std::uint64_t>(out, files.of.tensors.size() + 1);
-        toy::put<std::uint64_t>(out, 14);
+        toy::put<std::uint64_t>(out, 16);
         toy::put_string(out, "general.architecture");
         toy::put<std::uint32_t>(out, 8);
         toy::put_string(out, architecture);
@@ -67,8 +70,10 @@ struct eagle3_gguf {
                  {"target_hidden_size", target_width}})
             toy::put_u32(out, "eagle3." + key, value);
         toy::put_f32(out, "eagle3.attention.layer_norm_rms_epsilon", 1e-5F);
-        put_bool(out, "eagle3.norm_before_residual", normed);
-        put_bool(out, "eagle3.norm_before_fc", norm_before_fc);
+        put_bool(out, "eagle3.norm_before_residual", norms.before_residual);
+        put_bool(out, "eagle3.norm_before_fc", norms.before_fc == fuse_norm::whole);
+        put_bool(out, "eagle3.fc_norm", fc_norm);
+        put_bool(out, "eagle3.norm_output", norms.output);
         toy::put_string(out, "eagle3." + layers_key);
         toy::put<std::uint32_t>(out, 9);
         toy::put<std::uint32_t>(out, 5);
@@ -166,7 +171,7 @@ TEST_CASE("speculators' folder and llama.cpp's file are the drafter that EAGLE's
 TEST_CASE("the block adds to the normed feature where the file says so") {
     const toy::checkpoint target_files;
     drafter_files files(three);
-    files.config["norm_before_residual"] = true;
+    files.set({.before_residual = true});
     model<target_id> target(make_target(three, precision::f32));
     target.append(std::vector{target_id{3}, target_id{70}, target_id{12}, target_id{40}});
     std::vector<place> places;
@@ -177,17 +182,40 @@ TEST_CASE("the block adds to the normed feature where the file says so") {
     const auto [later, unused] = oracle(files, target_files, places);
 
     const toy::temporary_folder speculators, gguf;
-    speculators_files(true).write(speculators);
+    speculators_files({.before_residual = true}).write(speculators);
     eagle3_gguf normed;
-    normed.normed = true;
+    normed.norms.before_residual = true;
     for (const std::filesystem::path& path : {speculators.path(), normed.write(gguf)}) {
         const answers found = ask(path);
         check_near(found.rows[2], state, 2e-5);
         check_near(found.rows[3], later, 1e-4);
     }
     const toy::temporary_folder other;
-    speculators_files(false).write(other);
+    speculators_files().write(other);
     CHECK(ask(other.path()).rows[2] != ask(speculators.path()).rows[2]);
+}
+
+TEST_CASE("EAGLE 3.1's norms are read from speculators' folder and llama.cpp's file") {
+    const toy::temporary_folder eagle, speculators, gguf;
+    for (const fuse_norm before_fc : {fuse_norm::whole, fuse_norm::each})
+        for (const bool output : {false, true}) {
+            const feature_norms norms{before_fc, true, output};
+            drafter_files files(three);
+            files.set(norms);
+            files.write(eagle);
+            const answers expected = ask(eagle.path());
+            speculators_files(norms).write(speculators);
+            std::vector<std::filesystem::path> paths{speculators.path()};
+            if (before_fc == fuse_norm::whole) {
+                eagle3_gguf file;
+                file.files = files;
+                file.norms = norms;
+                paths.push_back(file.write(gguf));
+            }
+            for (const std::filesystem::path& path : paths)
+                for (std::size_t i = 0; i < 4; ++i)
+                    check_near(ask(path).rows[i], expected.rows[i], 1e-5);
+        }
 }
 
 TEST_CASE(
@@ -201,7 +229,12 @@ TEST_CASE(
         CHECK_THROWS_WITH(load_feature_body(file.write(folder), target),
                           Contains("drafter.gguf: ") && Contains(field) && Contains(expected));
     };
-    refused([](auto& f) { f.norm_before_fc = true; }, "eagle3.norm_before_fc", "expected false");
+    refused([](auto& f) { f.norms.before_fc = fuse_norm::whole; }, "tensor enc.output_norm.weight",
+            "missing");
+    refused([](auto& f) { f.files.set({.before_fc = fuse_norm::whole}); },
+            "tensor enc.output_norm.weight", "expected no tensor beyond");
+    refused([](auto& f) { f.fc_norm = true; }, "eagle3.fc_norm",
+            "expected false: the format has no tensors for it");
     refused([](auto& f) { f.target_width = 72; }, "eagle3.target_hidden_size",
             "expected the drafter's 36");
     refused(

@@ -29,10 +29,18 @@ TEST_CASE("what speculators' config.json asks for and is not computed is refused
     };
     refused([](auto& f) { f.config["speculators_model_type"] = "dflash"; },
             "config.json: speculators_model_type: ", "expected eagle3, found dflash");
-    refused([](auto& f) { f.config["norm_before_fc"] = true; },
-            "config.json: norm_before_fc: ", "expected false");
-    refused([](auto& f) { f.config["fc_norm"] = true; }, "fc_norm", "expected false");
-    refused([](auto& f) { f.config["norm_output"] = true; }, "norm_output", "expected false");
+    refused([](auto& f) { f.config["norm_before_fc"] = true; }, "tensor input_norm.weight",
+            "missing");
+    refused([](auto& f) { f.config["fc_norm"] = true; }, "tensor fc_norm.0.weight", "missing");
+    refused(
+        [](auto& f) {
+            f.config.update({{"fc_norm", true}, {"norm_before_fc", true}});
+        },
+        "config.json: fc_norm: ", "expected false, because norm_before_fc is true");
+    refused([](auto& f) { f.config["norm_output"] = 1; },
+            "config.json: norm_output: ", "expected true or false");
+    refused([](auto& f) { f.files.set({.before_fc = fuse_norm::each}); }, "tensor fc_norm.0.weight",
+            "expected no tensor beyond");
     refused([](auto& f) { f.config["embed_requires_grad"] = true; }, "tensor embed_tokens.weight",
             "it is missing");
     refused([](auto& f) { f.config.erase("norm_before_residual"); }, "norm_before_residual",

@@ -28,9 +28,9 @@ namespace specdec::engine {
 struct feature_checkpoint {
     checkpoint files;
     feature_kind kind = feature_kind::head_input;
-    std::size_t draft_vocabulary = 0;  ///< rows of its own head; 0: the target's
-    std::string block = "layers.0.";   ///< what the names of its block's tensors begin with
-    bool norm_before_residual = false; ///< its block adds to the normed feature
+    std::size_t draft_vocabulary = 0; ///< rows of its own head; 0: the target's
+    std::string block = "layers.0.";  ///< what the names of its block's tensors begin with
+    feature_norms norms;
     std::optional<std::array<std::size_t, 3>> taken; ///< blocks before which features are taken
     std::optional<token_list<draft_id>> kept;        ///< rows of its own head, where d2t is not in
                                                      ///< offsets
@@ -86,7 +86,7 @@ inline void add_features(checkpoint& c, const std::filesystem::path& folder) {
         c.files.config = of.block;
         c.kind = feature_kind::low_mid_high;
         c.draft_vocabulary = of.draft_vocabulary;
-        c.norm_before_residual = of.norm_before_residual;
+        c.norms = of.norms;
         c.taken = of.taken;
         detail::add_features(c.files, folder);
         if (of.own_embedding)
@@ -101,13 +101,21 @@ inline void add_features(checkpoint& c, const std::filesystem::path& folder) {
     if (c.files.config.layers != 1)
         fields.fail("num_hidden_layers", "expected 1, as drafters that read features have");
     detail::add_features(c.files, folder);
+    if (fields.has("eagle_config")) // NVIDIA's files name there what others name in json itself
+        json.update(nlohmann::json(fields.object("eagle_config")));
+    const json_fields eagle(json, config.source(), "");
     if (c.files.has("midlayer.self_attn.q_proj.weight")) {
         c.kind = feature_kind::low_mid_high;
         c.block = "midlayer.";
         c.draft_vocabulary = fields.size_or("draft_vocab_size", c.files.config.vocabulary_size);
+        c.norms = read_feature_norms(eagle);
+        if (eagle.has(taken_layers))
+            c.taken = three_blocks(eagle.sizes(taken_layers), config.source(), taken_layers);
     } else if (c.files.has("layers.0.input_layernorm.weight")) {
         throw error(c.files.source, "tensor layers.0.input_layernorm.weight",
                     "expected none: attention reads what fc gives");
+    } else {
+        require_no_feature_norms(eagle);
     }
     return c;
 }
@@ -166,7 +174,7 @@ pack_features(const feature_checkpoint& c, std::size_t threads = 0,
     auto w = std::make_shared<feature_weights<Format>>();
     w->config = c.files.config;
     w->kind = c.kind;
-    w->norm_before_residual = c.norm_before_residual;
+    w->norms = c.norms;
     const std::size_t d = w->config.dimension;
     const bool own_head = c.kind == feature_kind::low_mid_high;
     if (own_head) {
@@ -199,6 +207,12 @@ pack_features(const feature_checkpoint& c, std::size_t threads = 0,
         tensors.norm(c.block + "hidden_norm.weight", d,
                      place(&feature_weights<Format>::feature_norm));
         tensors.norm("norm.weight", d, place(&feature_weights<Format>::final_norm));
+        if (w->norms.before_fc == fuse_norm::whole)
+            tensors.norm("input_norm.weight", 3 * d, to ? &to->fuse_norms[0] : nullptr);
+        else if (w->norms.before_fc == fuse_norm::each)
+            for (std::size_t i = 0; i < 3; ++i)
+                tensors.norm("fc_norm." + std::to_string(i) + ".weight", d,
+                             to ? &to->fuse_norms[i] : nullptr);
         tensors.matrix("lm_head.weight", {w->kept->size(), d},
                        place(&feature_weights<Format>::head));
     };

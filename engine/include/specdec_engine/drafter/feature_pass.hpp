@@ -24,9 +24,10 @@ namespace specdec::engine {
 ///     head_input     r := fc [e; f];                 attention reads r
 ///     low_mid_high   r := fc f, or f where it is its own;    attention reads [norm e; norm r]
 ///
-/// and the block adds to r (to norm r where norm_before_residual), which is the place's own
-/// feature; its hidden state is that, normed where there is a norm behind it. Allocates in the
-/// constructor only.
+/// with f normed before fc as feature_norms says. The block adds to r (to norm r where
+/// before_residual), which is the place's own feature; its hidden state is that, normed where there
+/// is a norm after it. With feature_norms::output the own feature is the hidden state. Allocates in
+/// the constructor only.
 template <NumberFormat Format>
 class feature_pass {
     using stored = typename format_parts<Format>::stored;
@@ -46,12 +47,13 @@ public:
                   weights_->fuse_columns()),
           stride_(round_up(weights_->fuse_columns() + column_stride(dimension()), 32)),
           given_(chunk * stride_), read_(chunk * stride_), fused_(chunk * fused_stride()),
-          line_(column_stride(dimension())), normed_(column_stride(dimension())) {}
+          line_(column_stride(dimension())), normed_(column_stride(dimension())),
+          features_(weights_->fuse_norms[0].size()) {}
 
     [[nodiscard]] const feature_weights<Format>& weights() const { return *weights_; }
     /// Computes with other weights from the next pass on; the cache is of the old ones. Errors:
-    /// specdec::error for other shapes, rotary settings or another epsilon, another place of the
-    /// norm, and other tokens of an own head, and nothing changes.
+    /// specdec::error for other shapes, rotary settings or another epsilon, other places of norms,
+    /// and other tokens of an own head, and nothing changes.
     void use(std::shared_ptr<const feature_weights<Format>> weights) {
         const char* const source = "feature weights";
         require_as_before(weights != nullptr && weights->kind == weights_->kind &&
@@ -59,8 +61,7 @@ public:
                               weights->parameters() == weights_->parameters(),
                           source, "shapes");
         require_same_arithmetic(weights_->config, weights->config, source);
-        require_as_before(weights->norm_before_residual == weights_->norm_before_residual, source,
-                          "norm_before_residual");
+        require_as_before(weights->norms == weights_->norms, source, "norms");
         require_as_before(weights->kept == weights_->kept, source, "tokens of its head");
         weights_ = std::move(weights);
     }
@@ -89,6 +90,8 @@ public:
             std::copy_n(own, n * d, states);
         else
             blocks_.give_normed(weights_->final_norm, n, states, d);
+        if (weights_->norms.output)
+            std::copy_n(states, n * d, own);
     }
 
     /// See transformer_blocks.
@@ -108,6 +111,28 @@ private:
     static void round_into(std::span<const float> from, stored* to) {
         for (std::size_t k = 0; k < from.size(); ++k)
             to[k] = round_to<stored>(from[k]);
+    }
+
+    /// Three features as fc reads them.
+    void norm_into(std::span<const float> from, stored* to) {
+        const float epsilon = weights_->config.rms_epsilon;
+        const auto& norms = weights_->fuse_norms;
+        const std::size_t d = dimension();
+        switch (weights_->norms.before_fc) {
+        case fuse_norm::none:
+            round_into(from, to);
+            break;
+        case fuse_norm::whole:
+            std::copy_n(from.begin(), 3 * d, features_.begin());
+            functions_.rms_norm(features_.data(), norms[0].data(), 3 * d, epsilon, to);
+            break;
+        case fuse_norm::each:
+            for (std::size_t i = 0; i < 3; ++i) {
+                std::copy_n(&from[i * d], d, features_.begin());
+                functions_.rms_norm(features_.data(), norms[i].data(), d, epsilon, to + i * d);
+            }
+            break;
+        }
     }
 
     /// The residuals: fc of what is given.
@@ -141,7 +166,7 @@ private:
             if (given.own)
                 std::copy_n(given.rows[c].values.begin(), d, blocks_.residual(c).begin());
             else
-                round_into(given.rows[c].values, &given_[c * stride_]);
+                norm_into(given.rows[c].values, &given_[c * stride_]);
         }
         if (!given.own)
             fuse(n);
@@ -152,7 +177,7 @@ private:
             functions_.rms_norm(line_.data(), weights_->token_norm.data(), d, epsilon, to);
             std::copy_n(blocks_.residual(c).begin(), d, line_.begin());
             functions_.rms_norm(line_.data(), weights_->feature_norm.data(), d, epsilon, to + d);
-            if (weights_->norm_before_residual) {
+            if (weights_->norms.before_residual) {
                 norms_.rms_norm(line_.data(), weights_->feature_norm.data(), d, epsilon,
                                 normed_.data());
                 std::copy_n(normed_.begin(), d, blocks_.residual(c).begin());
@@ -167,11 +192,12 @@ private:
     column_functions<float> norms_;
     transformer_blocks<Format> blocks_;
     std::size_t stride_;
-    aligned_vector<stored> given_; ///< [chunk][stride] what fc reads
-    aligned_vector<stored> read_;  ///< [chunk][stride] what attention reads
-    aligned_vector<float> fused_;  ///< [chunk][dimension, panels whole]
-    aligned_vector<float> line_;   ///< a column, padded with zeros
-    aligned_vector<float> normed_; ///< likewise
+    aligned_vector<stored> given_;   ///< [chunk][stride] what fc reads
+    aligned_vector<stored> read_;    ///< [chunk][stride] what attention reads
+    aligned_vector<float> fused_;    ///< [chunk][dimension, panels whole]
+    aligned_vector<float> line_;     ///< a column, padded with zeros
+    aligned_vector<float> normed_;   ///< likewise
+    aligned_vector<float> features_; ///< what is normed before fc, likewise
 };
 
 } // namespace specdec::engine

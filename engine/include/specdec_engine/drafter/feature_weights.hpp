@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <variant>
 
 #include <specdec/head/token_list.hpp>
+#include <specdec_engine/drafter/feature_norms.hpp>
 #include <specdec_engine/transformer/batch.hpp>
 #include <specdec_engine/transformer/weights.hpp>
 
@@ -17,8 +19,10 @@ namespace specdec::engine {
 ///
 ///     head_input     EAGLE-1 and -2, HASS, CORAL: fc [d, 2 d] and layers.0.*, no norm before its
 ///                    attention; the head is the target's
-///     low_mid_high   EAGLE-3: fc [d, 3 d], midlayer.* (layers.0.* of speculators) whose attention
-///                    reads 2 d columns, norm, and lm_head of the tokens that d2t lists
+///     low_mid_high   EAGLE-3 and 3.1: fc [d, 3 d], before it input_norm [3 d] or fc_norm.0 to .2
+///                    [d] where feature_norms has one, midlayer.* (layers.0.* of speculators)
+///                    whose attention reads 2 d columns, norm, and lm_head of the tokens that d2t
+///                    lists
 ///
 /// The embedding is the target's, unless the drafter's files have another.
 template <NumberFormat Format>
@@ -27,15 +31,16 @@ struct feature_weights {
 
     model_config config; ///< of the block; its vocabulary is the target's
     feature_kind kind = feature_kind::head_input;
-    bool norm_before_residual = false; ///< of low_mid_high: the block adds to the normed feature
+    feature_norms norms; ///< of low_mid_high
     bool own_embedding = false;
     matrix fuse; ///< fc
     block_weights<Format> block;
     /// Empty where there is none; norms of tokens and features go before attention, `final` behind.
     aligned_vector<float> fuse_bias, token_norm, feature_norm, final_norm;
-    matrix head;                              ///< [kept, d]; no rows: the target's
-    matrix embedding;                         ///< [vocabulary, d]; no rows: the target's
-    std::optional<token_list<draft_id>> kept; ///< rows of the head, where it is its own
+    std::array<aligned_vector<float>, 3> fuse_norms; ///< of each feature; of all: the first
+    matrix head;                                     ///< [kept, d]; no rows: the target's
+    matrix embedding;                                ///< [vocabulary, d]; no rows: the target's
+    std::optional<token_list<draft_id>> kept;        ///< rows of the head, where it is its own
 
     feature_weights() = default;
     feature_weights(const feature_weights&) = delete;
@@ -53,7 +58,7 @@ struct feature_weights {
         const std::size_t d = config.dimension;
         return d * fuse_columns() + block_weights<Format>::parameters(config, attention_columns()) +
                (fuse_bias.empty() ? 0 : d) + (kept ? (kept->size() + 3) * d : 0) +
-               embedding.rows() * d;
+               (norms.before_fc == fuse_norm::none ? 0 : 3 * d) + embedding.rows() * d;
     }
     /// Bytes of matrices that a place reads, without any head or embedding.
     [[nodiscard]] std::size_t bytes() const { return fuse.bytes() + block.bytes(); }
@@ -71,6 +76,11 @@ struct feature_weights {
             return;
         for (aligned_vector<float>* norm : {&token_norm, &feature_norm, &final_norm})
             norm->resize(column_stride(d));
+        if (norms.before_fc == fuse_norm::whole)
+            fuse_norms[0].resize(column_stride(3 * d));
+        else if (norms.before_fc == fuse_norm::each)
+            for (aligned_vector<float>& norm : fuse_norms)
+                norm.resize(column_stride(d));
     }
 
 private:

@@ -21,7 +21,9 @@ namespace specdec::engine {
 namespace detail {
 
 inline constexpr tensor_names eagle3_names[] = {
-    {"fc.weight", "fc.weight"}, {"blk.0.attn_norm_2.weight", "layers.0.hidden_norm.weight"}};
+    {"fc.weight", "fc.weight"},
+    {"enc.output_norm.weight", "input_norm.weight"},
+    {"blk.0.attn_norm_2.weight", "layers.0.hidden_norm.weight"}};
 
 /// "blk.0.attn_norm_2.weight" -> "layers.0.hidden_norm.weight"; "" for what it does not have.
 [[nodiscard]] inline std::string eagle3_name(std::string_view name) {
@@ -54,8 +56,8 @@ inline std::size_t eagle3_vocabulary(const gguf_file& file) {
 
 /// The drafter of a file of the eagle3 architecture. Its tensors view the file's mapping (or the
 /// bytes it was made of). Errors: specdec::error naming file and key or tensor, also for what the
-/// engine does not compute: a norm of features before fc, a target of another width, the target's
-/// head in place of one of its own.
+/// engine does not compute: a target of another width, the target's head in place of one of its
+/// own.
 [[nodiscard]] inline feature_checkpoint open_gguf_features(const gguf_file& file) {
     const std::string& source = file.source();
     const auto refuse = [&](const std::string& field, const std::string& expected) {
@@ -70,11 +72,14 @@ inline std::size_t eagle3_vocabulary(const gguf_file& file) {
     c.files.config.vocabulary_size = detail::eagle3_vocabulary(file);
     if (c.files.config.layers != 1)
         refuse("eagle3.block_count", "expected 1");
-    if (const auto* const before = file.find("eagle3.norm_before_residual"))
-        c.norm_before_residual = before->boolean();
-    if (const auto* const before = file.find("eagle3.norm_before_fc");
-        before != nullptr && before->boolean())
-        refuse("eagle3.norm_before_fc", "expected false: it is not supported");
+    const auto flag = [&](const char* key) {
+        const gguf_value* const value = file.find(key);
+        return value != nullptr && value->boolean();
+    };
+    c.norms = {flag("eagle3.norm_before_fc") ? fuse_norm::whole : fuse_norm::none,
+               flag("eagle3.norm_before_residual"), flag("eagle3.norm_output")};
+    if (flag("eagle3.fc_norm"))
+        refuse("eagle3.fc_norm", "expected false: the format has no tensors for it");
     if (detail::gguf_size_or(file, "eagle3.target_hidden_size", c.files.config.dimension) !=
         c.files.config.dimension)
         refuse("eagle3.target_hidden_size",

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <specdec_engine/drafter/feature_norms.hpp>
 #include <specdec_engine/file/config.hpp>
 #include <specdec_engine/file/hf_config.hpp>
 #include <specdec_engine/file/json_fields.hpp>
@@ -20,8 +21,8 @@ namespace specdec::engine {
 struct speculators_config {
     model_config block; ///< of transformer_layer_config
     std::size_t draft_vocabulary = 0;
-    bool norm_before_residual = false; ///< the block adds to the normed feature
-    bool own_embedding = false;        ///< its embedding learnt, too: it is not the target's
+    feature_norms norms;
+    bool own_embedding = false; ///< its embedding learnt, too: it is not the target's
     /// The blocks of the target before which features are taken; none: as EAGLE-3 takes them.
     std::optional<std::array<std::size_t, 3>> taken;
 };
@@ -41,18 +42,17 @@ struct speculators_config {
     return {ids[0], ids[1], ids[2]};
 }
 
+/// The field of such blocks in a config.json.
+inline constexpr const char* taken_layers = "eagle_aux_hidden_state_layer_ids";
+
 /// Errors: specdec::error naming file and field, also for what the engine does not compute: another
-/// model type, a norm of features before fc, a norm of what a draft's next place reads, a target of
-/// another width.
+/// model type, a target of another width.
 [[nodiscard]] inline speculators_config read_speculators_config(std::string_view text,
                                                                 const std::string& source) {
     const nlohmann::json json = parse_json(text, source, "file");
     const json_fields fields(json, source, "");
     if (const std::string type = fields.text("speculators_model_type"); type != "eagle3")
         fields.fail("speculators_model_type", "expected eagle3, found " + type);
-    for (const char* const flag : {"norm_before_fc", "fc_norm", "norm_output"})
-        if (fields.boolean_or(flag, false))
-            fields.fail(flag, "expected false: it is not supported");
 
     nlohmann::json layer = fields.object("transformer_layer_config");
     const json_fields of_layer(layer, source, "transformer_layer_config");
@@ -70,14 +70,13 @@ struct speculators_config {
     c.draft_vocabulary = fields.size("draft_vocab_size");
     if (!fields.has("norm_before_residual")) // without it nearly nothing would be accepted
         fields.fail("norm_before_residual", "expected true or false, it is missing");
-    c.norm_before_residual = fields.boolean_or("norm_before_residual", false);
+    c.norms = read_feature_norms(fields);
     c.own_embedding = fields.boolean_or("embed_requires_grad", false);
     if (fields.size_or("target_hidden_size", c.block.dimension) != c.block.dimension)
         fields.fail("target_hidden_size",
                     "expected the drafter's " + std::to_string(c.block.dimension));
-    constexpr const char* layers = "eagle_aux_hidden_state_layer_ids";
-    if (fields.has(layers))
-        c.taken = three_blocks(fields.sizes(layers), source, layers);
+    if (fields.has(taken_layers))
+        c.taken = three_blocks(fields.sizes(taken_layers), source, taken_layers);
     return c;
 }
 
