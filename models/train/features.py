@@ -4,7 +4,7 @@
 
 whose feature is what the target's head is multiplied with (behind its last norm), so that the target's embedding and head serve
 the drafter, too, and are not in its files; and EAGLE-3's, which reads what stands before three layers of the target and has a
-norm and a head of its own. Inside a draft the drafter's own features go in again.
+norm and a head of its own, and the norms of EAGLE 3.1 where asked for. Inside a draft the drafter's own features go in again.
 """
 import json
 import os
@@ -98,12 +98,22 @@ class Drafter(nn.Module):
         return x + self.mlp(self.post_attention_layernorm(x)), steps
 
 
-class ThreeDrafter(Drafter):
-    """EAGLE-3's form. `rows`: ids of the tokens that its head has, ascending."""
+NORMS = ("norm_before_fc", "fc_norm", "norm_before_residual", "norm_output")  # as speculators' configurations name them
 
-    def __init__(self, config, rows, head):
+
+class ThreeDrafter(Drafter):
+    """EAGLE-3's form. `rows`: ids of the tokens that its head has, ascending; `norms`: some of NORMS."""
+
+    def __init__(self, config, rows, head, norms=()):
         super().__init__(config, fused=3)
         d = config.hidden_size
+        self.norms = frozenset(norms)
+        if not self.norms <= set(NORMS) or {"norm_before_fc", "fc_norm"} <= self.norms:
+            raise SystemExit(f"norms: expected some of {', '.join(NORMS)}, and one of the first two at most, found {', '.join(norms)}")
+        if "norm_before_fc" in self.norms:
+            self.input_norm = nn.RMSNorm(3 * d, eps=config.rms_norm_eps)
+        if "fc_norm" in self.norms:
+            self.fc_norm = nn.ModuleList(nn.RMSNorm(d, eps=config.rms_norm_eps) for _ in range(3))
         for name in ("q_proj", "k_proj", "v_proj"):
             setattr(self.self_attn, name, nn.Linear(2 * d, getattr(self.self_attn, name).out_features, bias=False))
         self.begin()
@@ -114,17 +124,24 @@ class ThreeDrafter(Drafter):
         self.register_buffer("rows", rows)
 
     def first(self, features, layers):
+        if "norm_before_fc" in self.norms:
+            layers = self.input_norm(layers)
+        if "fc_norm" in self.norms:
+            layers = torch.cat([norm(x) for norm, x in zip(self.fc_norm, layers.chunk(3, dim=-1))], dim=-1)
         return self.fc(layers)
 
     def to_head(self, made):
-        return self.norm(made)
+        return made if "norm_output" in self.norms else self.norm(made)
 
     def head(self, target):
         return self.lm_head.weight
 
     def forward(self, embedded, features, steps):
         x = features.float()
-        return self.block(x, torch.cat([self.input_layernorm(embedded), self.hidden_norm(x)], dim=-1), steps)
+        normed = self.hidden_norm(x)
+        made, steps = self.block(normed if "norm_before_residual" in self.norms else x,
+                                 torch.cat([self.input_layernorm(embedded), normed], dim=-1), steps)
+        return self.norm(made) if "norm_output" in self.norms else made, steps
 
 
 def unroll(drafter, embedded, inputs, steps):
@@ -246,11 +263,11 @@ def save(drafter, folder):
               "head_dim": c.head_dim, "max_position_embeddings": c.max_position_embeddings, "rope_theta": c.rope_theta,
               "rms_norm_eps": c.rms_norm_eps, "hidden_act": "silu", "bias": False, "torch_dtype": "bfloat16",
               **({"trained_context": c.trained_context} if c.trained_context else {}),
-              **({"draft_vocab_size": len(drafter.rows)} if three else {})}
+              **({"draft_vocab_size": len(drafter.rows), **dict.fromkeys(sorted(drafter.norms), True)} if three else {})}
     part = folder / "config.json.part"
     part.write_text(json.dumps(config, indent=2) + "\n")
     os.replace(part, folder / "config.json")
-    own = ("fc.", "norm.", "lm_head.")
+    own = ("fc.", "fc_norm.", "input_norm.", "norm.", "lm_head.")
     name = lambda k: k if k.startswith(own) else ("midlayer." if three else "layers.0.") + k
     tensors = {name(k): v.detach().to(torch.bfloat16).contiguous() for k, v in drafter.state_dict().items() if k != "rows"}
     if three:
@@ -272,6 +289,6 @@ def load(folder):
         drafter = Drafter(config)
     else:
         weights["rows"] = rows + torch.arange(len(rows))
-        drafter = ThreeDrafter(config, weights["rows"], weights["lm_head.weight"])
+        drafter = ThreeDrafter(config, weights["rows"], weights["lm_head.weight"], [n for n in NORMS if stored.get(n)])
     drafter.load_state_dict(weights)
     return drafter

@@ -191,6 +191,7 @@ def main():
     p.add_argument("--from", dest="start", type=Path, help="folder to go on from")
     p.add_argument("--steps", type=int, default=1, help="1: EAGLE; more: HASS")
     p.add_argument("--three", action="store_true", help="EAGLE-3's form, of records with layers.npy; --weights 0 1 0")
+    p.add_argument("--norms", nargs="+", default=[], choices=features.NORMS, help="with --three: of EAGLE 3.1")
     p.add_argument("--csra", action="store_true", help="CORAL's cross-step alignment")
     p.add_argument("--state", type=Path, help="file to go on from, and to write")
     p.add_argument("--rows", type=int, default=12288, help="rows of the head in the loss; 0: all")
@@ -211,6 +212,8 @@ def main():
     torch.manual_seed(args.seed)
     cores = threads.Threads(args.threads)
 
+    if args.norms and not args.three:
+        p.error("--norms: expected --three")
     if (args.features is None) == (args.text is None) or args.text and (args.three or not args.gguf):
         p.error("expected --features, or --text with --gguf and without --three")
     if args.text:
@@ -229,8 +232,10 @@ def main():
             raise SystemExit(f"{args.start}: expected EAGLE{'-3' * args.three}'s form")
         if args.three:
             rows = drafter.rows  # its head has these
+            if args.norms and drafter.norms != set(args.norms):
+                raise SystemExit(f"{args.start}: expected norms {' '.join(sorted(args.norms))}, found {' '.join(sorted(drafter.norms))}")
     else:
-        drafter = features.ThreeDrafter(config, rows, embedding[rows]) if args.three else features.Drafter(config)
+        drafter = features.ThreeDrafter(config, rows, embedding[rows], args.norms) if args.three else features.Drafter(config)
     drafter.config.trained_context = args.length
     matrices = [q for n, q in drafter.named_parameters() if q.dim() == 2 and "lm_head" not in n]
     rest = [q for n, q in drafter.named_parameters() if q.dim() == 1 or "lm_head" in n]
