@@ -5,6 +5,8 @@
     scripts/kinds_study.py --out kinds.jsonl --drafters "features=--models smollm2-features --rules identity" --kinds home programs \
         -- --draft-length 4 --threads 2
     scripts/kinds_study.py --out long.jsonl --prompt-tokens 128 512 1024 2048 4000 --limit 5      documents of so many tokens instead
+    scripts/kinds_study.py --out choices.jsonl --choices --temperatures 0 --limit 4 -- --threads 2
+                                                          is the default within 3 % of the best fixed choice? Kinds and documents
 
 Runs build/release/examples/compare for each kind, drafter and temperature on models/prompts/kinds/*.txt and, as the kind home, on
 models/prompts/smollm2.txt; or on beginnings of models/prompts/documents.txt. Prints a Markdown table for each temperature; a speed-up
@@ -26,6 +28,13 @@ PROMPTS = ROOT / "models/prompts"
 HELD_OUT = ("retrieval", "recipes", "travel")  # no drafter here was trained on any
 BARS = ("#2f6f9f", "#c9742b", "#8db9d6", "#e9bd94")  # the drafters at the first temperature, then at the next one
 DRAFTERS = ["features=--models smollm2-features --rules default", "text=--models smollm2 --rules default"]
+# The same with what else could be chosen: no drafting, lookup alone, the drafter alone, and the drafter with lookup.
+CHOICES = {0: ["features=--models smollm2-features --lookup --rules lookup,identity,identity:4,default",
+               "text=--models smollm2 --lookup --rules lookup,slem,slem:4,default"],
+           1: ["features=--models smollm2-features --lookup --rules lookup,identity-block,identity-block:2,default",
+               "text=--models smollm2 --lookup --rules lookup,tli-block,tli-block:2,default"]}
+CHOICES_TOKENS = [128, 512, 1024, 2048]
+ALLOWED = 0.97  # of the best fixed choice's speed
 DOCUMENTS = PROMPTS / "documents.txt"
 DOCUMENT_TOKENS = 4000  # of each line there, with SmolLM2's chat form
 
@@ -73,8 +82,8 @@ class Study:
     def __init__(self, out, limit, max_tokens, flags):
         self.out, self.flags, self.done = out, ["--limit", str(limit), "-n", str(max_tokens), *flags], measured(out)
 
-    def cell(self, kind, file, drafter, temperature):
-        """What compare says of the drafter's rule."""
+    def rows(self, kind, file, drafter, temperature):
+        """What compare says of each rule."""
         arguments = [*shlex.split(drafter), "--temperatures", f"{temperature:g}", *self.flags]
         name = shlex.join([*arguments, kind])
         if name not in self.done:
@@ -86,7 +95,55 @@ class Study:
             self.done[name] = [json.loads(line) for line in done.stdout.splitlines()]
             with self.out.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps({"arguments": name, "rows": self.done[name]}) + "\n")
-        return self.done[name][-1]
+        return self.done[name]
+
+    def cell(self, *asked):
+        """What compare says of the drafter's rule."""
+        return self.rows(*asked)[-1]
+
+
+def choice_of(row):
+    """Which of the fixed choices a row of compare is; none for the default."""
+    if row["by_default"]:
+        return "default"
+    if row["rule"] == "autoregressive":
+        return "no drafting"
+    if row["rule"] == "lookup":
+        return "lookup"
+    return "with lookup" if row["rule"].endswith("+lookup") else "drafter"
+
+
+def speed(row):
+    """Tokens a second after the first: no choice makes the prompt faster."""
+    return row["time_per_output_token_speedup"]
+
+
+def choices_table(temperature, found):
+    """found: {kind: {drafter: rows}}. The speed-up of the time per output token of the default and of the fixed choices, the
+    best of several lengths, and the default as a share of the best of all."""
+    drafters = list(next(iter(found.values())))
+    first = next(iter(found.values()))[drafters[0]][0]
+    columns = ["default", "drafter", "lookup", "with lookup"]
+    lines = [f"**T = {temperature:g}** ({first['texts']} prompts a kind, {first['kernel']}, {first['threads']} threads)", "",
+             "| kind | " + " | ".join(f"{d}: {c}" for d in drafters for c in [*columns, "default / best"]) + " |",
+             "| --- |" + " ---: |" * (len(columns) + 1) * len(drafters)]
+    shares = {d: [] for d in drafters}
+    for kind, of in found.items():
+        cells = []
+        for d, rows in of.items():
+            best = {}
+            for row in rows:
+                best[choice_of(row)] = max(best.get(choice_of(row), 0), speed(row))
+            if missing := {*columns, "no drafting"} - best.keys():
+                raise SystemExit(f"--drafters {d}: expected rules that are {', '.join(sorted(missing))}")
+            share = best["default"] / max(v for c, v in best.items() if c != "default")
+            shares[d].append(share)
+            cells += [*(f"{best[c]:.2f}x" for c in columns), f"{share:.2f}" if share >= ALLOWED else f"**{share:.2f}**"]
+        lines.append(f"| {kind} | " + " | ".join(cells) + " |")
+    lines.append("| mean | " + " | ".join(" | | | | " + f"{statistics.geometric_mean(shares[d]):.2f}" for d in drafters) + " |")
+    lines += ["", f"Below {ALLOWED} of the best: " + "; ".join(
+        f"{d}: {sum(s < ALLOWED for s in shares[d])} of {len(shares[d])} kinds, lowest {min(shares[d]):.2f}" for d in drafters)]
+    return lines
 
 
 def positions(row):
@@ -160,23 +217,31 @@ def main():
     p.add_argument("--kinds", nargs="+", default=list(files()), choices=list(files()))
     p.add_argument("--prompt-tokens", type=int, nargs="+", metavar="N",
                    help=f"in place of the kinds documents of about so many tokens, at most {DOCUMENT_TOKENS}")
-    p.add_argument("--drafters", nargs="+", default=DRAFTERS, metavar="NAME=FLAGS", help="the last rule that compare runs counts")
+    p.add_argument("--choices", action="store_true",
+                   help="the default against each fixed choice, all in turns, on the kinds and on documents")
+    p.add_argument("--drafters", nargs="+", metavar="NAME=FLAGS", help="the last rule that compare runs counts; with --choices all of them")
     p.add_argument("--temperatures", type=float, nargs="+", default=[0.0, 1.0])
     p.add_argument("--limit", type=int, default=8, help="prompts a kind")
     p.add_argument("--max-tokens", type=int, default=64)
     p.add_argument("--svg", type=pathlib.Path)
     p.add_argument("flags", nargs="*")
     a = p.parse_args()
-    drafters = dict(d.split("=", 1) for d in a.drafters)
+    if a.svg and a.choices:
+        p.error("--svg: expected no --choices")
     study = Study(a.out, a.limit, a.max_tokens, a.flags)
     studies = {}
     with tempfile.TemporaryDirectory() as folder:
-        texts = documents(a.prompt_tokens, pathlib.Path(folder)) if a.prompt_tokens else {kind: files()[kind] for kind in a.kinds}
+        kinds = {kind: files()[kind] for kind in a.kinds}
+        lengths = documents(a.prompt_tokens or CHOICES_TOKENS, pathlib.Path(folder)) if a.prompt_tokens or a.choices else {}
+        texts = {**kinds, **lengths} if a.choices else lengths or kinds
+        ask = study.rows if a.choices else study.cell
+        show = choices_table if a.choices else lengths_table if lengths else table
         for temperature in a.temperatures:
-            studies[temperature] = {kind: {name: study.cell(kind, file, flags, temperature) for name, flags in drafters.items()}
+            usual = CHOICES[temperature > 0] if a.choices else DRAFTERS
+            drafters = dict(d.split("=", 1) for d in a.drafters or usual)
+            studies[temperature] = {kind: {name: ask(kind, file, flags, temperature) for name, flags in drafters.items()}
                                     for kind, file in texts.items()}
-            lines = (lengths_table if a.prompt_tokens else table)(temperature, studies[temperature])
-            print(*lines, "", sep="\n", flush=True)
+            print(*show(temperature, studies[temperature]), "", sep="\n", flush=True)
     if a.svg:
         picture(studies, a.svg)
 
