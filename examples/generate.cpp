@@ -293,9 +293,10 @@ int main(int argc, char** argv) {
     app.add_option("-p,--prompt", f.prompt, "the text to continue, or the question; - reads it");
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
-                       " (default: at temperature 0 slem, above it tli, with one vocabulary "
-                       "identity, without a drafter lookup; tli-exact, slem, lookup and recycling "
-                       "give for every seed the output of decoding without a drafter)");
+                       " (default: at temperature 0 slem, above it tli-block, with one vocabulary "
+                       "identity and identity-block, without a drafter lookup; tli-exact, slem, "
+                       "lookup and recycling give for every seed the output of decoding without a "
+                       "drafter)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20}, "default: 128");
     add_number(app, "--draft-length", f.draft_length, {0, 64},
                "draft tokens per round, 0 to 64 (default: what --lengths says, 8 at most)");

@@ -289,8 +289,9 @@ int main(int argc, char** argv) {
     add_lookup_flag(app, f.lookup, "look up in addition to the drafter");
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
-                       " (default: slem, above temperature 0 tli, with one vocabulary identity, "
-                       "without a drafter lookup; with --tree tli where the pair can)");
+                       " (default: slem, above temperature 0 tli-block, with one vocabulary "
+                       "identity and identity-block, without a drafter lookup; with --tree tli "
+                       "where the pair can)");
     app.add_option("--prompts", f.prompts, "a file, one prompt a line");
     add_number(app, "--limit", f.limit, any_count,
                "only the first prompts (default: 24, for chat 8; 0: all)");

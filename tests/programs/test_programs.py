@@ -344,9 +344,9 @@ class Compare(unittest.TestCase):
     def test_the_default_is_what_generate_does(self):
         sampled = rows(call("compare", "--json", "-n", 2, "--temperatures", "0,1", "--limit", 1, "--draft-length", 1))
         self.assertEqual([(row["temperature"], row["rule"]) for row in sampled if row["by_default"]],
-                         [(0, "slem+lookup"), (1, "tli+lookup")])
+                         [(0, "slem+lookup"), (1, "tli-block+lookup")])
         said = " ".join(call("compare", "-n", 2, "--limit", 1, "--rules", "default", "--costs", "0.1,0,1,1,1").split())
-        for temperature, rule, why in ((0, "slem", "Chosen at temperature 0"), (1, "tli", "Chosen above temperature 0")):
+        for temperature, rule, why in ((0, "slem", "Chosen at temperature 0"), (1, "tli-block", "Chosen above temperature 0")):
             self.assertRegex(said, rf"T = {temperature}, by default {rule}: [^.]+, lossless\. {why}: .* Prompt lookup proposes, too\.")
         for flags, lookup in ((), True), (("--no-lookup",), False), (("--rule", "tli"), True), (("--no-drafter",), False):
             made = json.loads(call("generate", "-n", 4, "--json", "--costs", "0.1,0,1,1,1", *flags))

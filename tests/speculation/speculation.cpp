@@ -78,7 +78,7 @@ TEST_CASE("speculation: the rule is the usual one, or the one that is named") {
     toys x;
     const speculation pair = x.pair();
     CHECK(pair.rule_for(fixed({}, 0)) == rule::slem);
-    CHECK(pair.rule_for(fixed({}, 1)) == rule::tli);
+    CHECK(pair.rule_for(fixed({}, 1)) == rule::tli_block);
     CHECK(pair.rule_for(fixed(rule::slrs, 1)) == rule::slrs);
     CHECK(default_acceptance(rule::slem, 1) <
           default_acceptance(rule::tli, 1)); // words that come out twice
@@ -91,7 +91,8 @@ TEST_CASE("speculation: the rule is the usual one, or the one that is named") {
     batch_of<draft_id, draft_model> own(1, draft_model(x.words.target.table()));
     const tiny_tokenizer<draft_id> same{{"<end>", "a", "b", "c", " ", "ab", " a", "<mark>", "abc"}};
     speculation twins(x.target_side(), {own, same});
-    CHECK(twins.rule_for(fixed({}, 1)) == rule::identity);
+    CHECK(twins.rule_for(fixed({}, 0)) == rule::identity);
+    CHECK(twins.rule_for(fixed({}, 1)) == rule::identity_block);
     for (const rule r : {rule::identity, rule::identity_block})
         CHECK(twins.generate("ab", fixed(r, 0)).tokens ==
               twins.generate("ab", fixed(rule::autoregressive, 0)).tokens);

@@ -198,15 +198,16 @@ constexpr void validate(rule r) {
 /// The rule that keeps most of what is drafted at a price that is worth it
 /// (docs/use/choosing-a-rule.md): greedy text is the drafter's own words, whatever tokens they are;
 /// of sampled text the words seldom come out the same twice, but shared tokens have laws that
-/// overlap. Without a drafter what was said before is looked up: that costs nothing, and leaves the
-/// text of every seed as it is.
+/// overlap. Block verification accepts at least as many tokens of a draft as token rejection, and
+/// as many of one token. Without a drafter what was said before is looked up: that costs nothing,
+/// and leaves the text of every seed as it is.
 [[nodiscard]] constexpr rule default_rule(bool drafter, bool equal_vocabularies,
                                           float temperature) {
     if (!drafter)
         return rule::lookup;
     if (equal_vocabularies)
-        return rule::identity;
-    return temperature == 0 ? rule::slem : rule::tli;
+        return temperature == 0 ? rule::identity : rule::identity_block;
+    return temperature == 0 ? rule::slem : rule::tli_block;
 }
 
 /// Whether the rule has use for a drafter's model.

@@ -37,7 +37,8 @@ namespace specdec {
 /// How requests are decoded. Every field has a default that suits most pairs of models.
 struct decode_settings {
     /// The rule: how drafts are made and verified. None: default_rule, which is `lookup` without a
-    /// drafter, `identity` for equal vocabularies, else `slem` at temperature 0 and `tli` above it.
+    /// drafter, for equal vocabularies `identity` at temperature 0 and `identity-block` above it,
+    /// else `slem` at temperature 0 and `tli-block` above it.
     std::optional<specdec::rule> rule{};
     /// Temperature and cutoffs, of the target and of the drafter.
     sampling_parameters sampling{};
