@@ -541,6 +541,18 @@ class Kinds(unittest.TestCase):
                "prompt_tokens": 2560, "texts": 2, "kernel": "portable", "threads": 2}
         self.assertIn("| 1,280 | 2.00 | 1.50x | 1.75x | 250 |", kinds_study.lengths_table(0.0, {"documents-1280": {"text": row}}))
 
+    def test_the_default_and_the_best_fixed_choice(self):
+        def row(rule, speed, by_default=False):
+            return {"rule": rule, "by_default": by_default, "time_per_output_token_speedup": speed, "texts": 4, "kernel": "portable", "threads": 2}
+        rows = [row("autoregressive", 1), row("lookup", 1.1), row("slem", 1.5), row("slem:4", 1.6), row("slem:4+lookup", 1.4)]
+        lines = kinds_study.choices_table(0.0, {"lists": {"text": [*rows, row("slem+lookup", 1.2, True)]},
+                                                "letters": {"text": [*rows, row("slem+lookup", 1.6, True)]}})
+        self.assertIn("| lists | 1.20x | 1.60x | 1.10x | 1.40x | **0.75** |", lines)
+        self.assertIn("| letters | 1.60x | 1.60x | 1.10x | 1.40x | 1.00 |", lines)
+        self.assertEqual(lines[-1], "Below 0.97 of the best: text: 1 of 2 kinds, lowest 0.75")
+        self.assertRaisesRegex(SystemExit, "--drafters text: expected rules that are default$", kinds_study.choices_table, 0.0,
+                               {"lists": {"text": rows}})
+
     def test_long_outputs(self):
         row = {"tokens": 1000, "tokens_per_target_call": 2, "resident_early": 10**8, "resident_end": 11 * 10**7,
                "seconds_by_tokens": [[0, 1], [250, 2], [500, 4], [750, 5], [1000, 10]]}
