@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -22,6 +23,19 @@ template <class Target, class Draft>
 void check_pair(const slrs_pair<Target, Draft>& pair) {
     check_rounds<enumerating_coin>([&](std::size_t gamma) { return pair.bridge(gamma); },
                                    pair.target.vocabulary_size(), pair.draft.vocabulary_size());
+}
+
+/// The chance that the first proposal of a round is accepted.
+double first_accepted(const auto& bridge, const auto& rule, row_tree& p, row_tree& q,
+                      const sampling_parameters& draft = {}) {
+    return mean_of(on_every_path<enumerating_coin>([&](enumerating_coin& coin) {
+        toy_model<target_id> target(p({}).size(), [&](const auto&) { return p({}); });
+        toy_model<draft_id> drafts(q({}).size(), [&](const auto&) { return q({}); });
+        model_drafter drafter(drafts);
+        session decoder(bridge, rule, {.draft = draft, .capacity = 16});
+        decoder.start(std::vector{target_id{0}}, {});
+        return decoder.round(target, drafter, fixed_length{2}, coin, 8).accepted > 0;
+    }));
 }
 
 } // namespace
@@ -97,14 +111,7 @@ TEST_CASE("the first proposal is kept as often as Table 2 says, and Theorem 4.1"
         const auto p = target_law_at(rows_p, {});
         const auto q = make_law(logits_row<draft_id>{rows_q({})}, {});
         const auto kept = [&](const auto& bridge, const auto& rule) {
-            return mean_of(on_every_path<enumerating_coin>([&](enumerating_coin& coin) {
-                toy_model<target_id> target(4, [&](const auto&) { return rows_p({}); });
-                toy_model<draft_id> draft(3, [&](const auto&) { return rows_q({}); });
-                model_drafter drafter(draft);
-                session decoder(bridge, rule, {.capacity = 16});
-                decoder.start(std::vector{target_id{0}}, {});
-                return decoder.round(target, drafter, fixed_length{2}, coin, 8).accepted > 0;
-            }));
+            return first_accepted(bridge, rule, rows_p, rows_q);
         };
         double psi[4] = {}, shared = 0, of_union = 0, of_tli = 0, of_slem = 0, of_slrs = 0;
         for (int i = 0; i < 9; ++i) { // drafts of two tokens, of which T(..)_1 is the first one
@@ -137,4 +144,25 @@ TEST_CASE("the first proposal is kept as often as Table 2 says, and Theorem 4.1"
         CHECK(kept(two.bridge(2), rejection) == Approx(of_slrs));
         CHECK((of_union <= of_tli && of_slem <= of_slrs));
     }
+}
+
+TEST_CASE("Theorem 4.1 does not hold with top-p: TLI's q' is cut from another law", "[law]") {
+    const slrs_pair<target_words, draft_words> two{target_words{{"a", "b", "ab", "bba"}},
+                                                   draft_words{{"a", "ba", "b"}}};
+    const retokenised_context<target_words, draft_words> context(two.target, two.draft, two.map,
+                                                                 16);
+    row_tree p(same_rows({0.5F, 0.5F, 0, 0})), q(same_rows({0.5F, 0.2F, 0.3F}));
+    const auto rates = [&](const sampling_parameters& draft) {
+        return std::pair(
+            first_accepted(tli_bridge<target_words, draft_words>(tli_map(two.map), context, 2),
+                           rejection, p, q, draft),
+            first_accepted(union_bridge<target_words, draft_words>(union_map(two.map), context, 2),
+                           rejection, p, q, draft));
+    };
+    const auto [tli, of_union] = rates({});
+    CHECK(tli == Approx(0.5 + 0.375)); // q' = (0.625, 0.375)
+    CHECK(of_union == Approx(0.5 + 0.3));
+    const auto [tli_cut, union_cut] = rates({.top_p = 0.6F});
+    CHECK(tli_cut == Approx(0.5)); // 0.625 is enough: q' = (1, 0)
+    CHECK(union_cut == Approx(0.5 + 0.375));
 }

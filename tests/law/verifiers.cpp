@@ -125,6 +125,20 @@ TEST_CASE("a one-proposal round accepts as often as the papers say", "[law]") {
     }
 }
 
+TEST_CASE("Theorem 3.1: exact match of q = p accepts less, unless a token is certain", "[law]") {
+    const auto accepted = [](std::vector<float> probabilities, const auto& rule) {
+        row_tree p(same_rows(std::move(probabilities)));
+        return acceptance(rule, from_logits{p}, p);
+    };
+    const token_rejection rejection{.thinning = {1, 1}};
+    CHECK(accepted({0, 1, 0, 0}, exact_match{}) == Approx(1).epsilon(1e-12));
+    CHECK(accepted({0.25F, 0.25F, 0.25F, 0.25F}, exact_match{}) == Approx(0.25).epsilon(1e-6));
+    CHECK(accepted({0.5F, 0.25F, 0.25F, 0}, exact_match{}) == Approx(0.375).epsilon(1e-6));
+    for (const std::vector<float>& p : std::vector<std::vector<float>>{
+             {0, 1, 0, 0}, {0.25F, 0.25F, 0.25F, 0.25F}, {0.5F, 0.25F, 0.25F, 0}})
+        CHECK(accepted(p, rejection) == Approx(1).epsilon(1e-12));
+}
+
 TEST_CASE("equal laws are always accepted, disjoint ones never", "[law]") {
     row_tree p(toy_rows(row_kind::random, 4, 5));
     CHECK(acceptance(token_rejection{.thinning = {1, 1}}, from_logits{p}, p) ==
