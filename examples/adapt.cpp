@@ -54,8 +54,8 @@ struct flags {
     length_flags lengths;
     std::optional<std::size_t> draft_length;
     std::vector<std::string> tasks, others;
-    std::string rule, learn = "full", loss = "fkl", head, head_labels = "round", svg, save, resume,
-                      chains = "drafted", learning_numbers;
+    std::string rule, learn = "full", loss = "fkl", head, head_labels = "round", pretrain_head, svg,
+                      save, resume, chains = "drafted", learning_numbers;
     std::optional<double> taught_temperature, rate, anchor;
     engine::learner_settings learner{.sequences = 2, .length = 512};
     std::size_t depth = 4, behind_rejected = 0, remembered = 0;
@@ -106,10 +106,12 @@ std::vector<task> read_tasks(const flags& f, decoder& pair) {
 struct tally {
     statistics counts;
     double seconds = 0;
+    std::uint64_t merges = 0; ///< n-grams that were accepted
 
-    void add(const statistics& more, double time) {
+    void add(const statistics& more, double time, std::uint64_t merged) {
         specdec::examples::add(counts, more);
         seconds += time;
+        merges += merged;
     }
     [[nodiscard]] double tokens_per_second() const {
         return seconds > 0 ? static_cast<double>(counts.committed) / seconds : 0;
@@ -120,6 +122,8 @@ struct tally {
                 {"tokens_per_second", tokens_per_second()},
                 {"target_calls", counts.rounds},
                 {"tokens_per_target_call", counts.tokens_per_target_call()},
+                {"draft_tokens", counts.draft_tokens},
+                {"ngram_merges_accepted", merges},
                 {"acceptance_rate", acceptance_rate(counts)},
                 {"conditional_acceptance_rate", conditional_acceptance_rate(counts)}};
     }
@@ -174,10 +178,11 @@ public:
         for (std::size_t i = 0; made < f_.tokens && interrupted() == 0; ++i) {
             const given_prompt& prompt = t.stream[i % t.stream.size()];
             const double begin = now();
+            const std::uint64_t merged = merges();
             const statistics counts = write(
                 {.prompt = prompt.ids, .sequence = i, .where = prompt.file + ": " + prompt.line},
                 learns);
-            window.add(counts, now() - begin);
+            window.add(counts, now() - begin, merges() - merged);
             made += counts.committed;
             if (counts.committed == 0 && i > t.stream.size())
                 break; // texts that end at once
@@ -227,8 +232,9 @@ public:
                         sources = {.own = false};
                     pair_.counts->model().use(sources);
                 }
+                const std::uint64_t merged = merges();
                 const decode_results one = pair_->run({&request, 1}, m.settings);
-                m.what.add(one.texts[0].counts, one.seconds);
+                m.what.add(one.texts[0].counts, one.seconds, merges() - merged);
             }
         }
         drafter_.use(learnt);
@@ -264,6 +270,10 @@ private:
         if (f.learner.adapters)
             note += ", weights " + engine::weights_checksum(drafter.start.values());
         return note;
+    }
+    [[nodiscard]] std::uint64_t merges() const {
+        const any_ngram_cache* const cache = pair_->cache();
+        return cache != nullptr ? cache->counts().hits : 0;
     }
     void resume(const fs::path& folder) {
         const std::string path = (folder / state_name).string();
@@ -418,6 +428,9 @@ void run(flags f, const adapting_engine& e) {
 template <class Drafter>
 void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter) {
     const std::vector<task> tasks = read_tasks(f, *pair);
+    task head_only;
+    if (!f.pretrain_head.empty())
+        head_only.stream = read_prompts(f.pretrain_head, f.limit, f.models, *pair);
     adaptation<Drafter> adapted(f, pair, drafter);
     // Before anything is learnt for nothing.
     if (!f.save.empty())
@@ -443,6 +456,8 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
     if (!f.json)
         std::printf("%-10s %8s %10s %9s %9s %8s %8s %10s\n", "", "", "rate", "call", "a second", "",
                     "token", "updates");
+    if (!head_only.stream.empty())
+        adapted.serve(head_only, false, [](std::size_t, const tally&, const auto&) {});
     for (const task& t : tasks) {
         if (t.stream.empty())
             continue;
@@ -571,6 +586,10 @@ int main(int argc, char** argv) {
     add_number(app, "--head-rejected-weight", f.rejected_weight, {0, 1e6},
                "what a rejected token weighs in the head's cross-entropy (default: 1; "
                "SpecDec++: 6)")
+        ->needs(head);
+    app.add_option("--pretrain-head", f.pretrain_head,
+                   "a file of prompts: before the tasks, the head alone learns from up to --tokens "
+                   "tokens served of them, and the drafter stays as it is (OmniDraft, 4.3.5)")
         ->needs(head);
     add_number(app, "--longest", f.longest, {1, 64},
                "draft tokens of a round that the head ends (default: 8)")

@@ -1399,7 +1399,9 @@ class Adapt(unittest.TestCase):
 
     def test_a_rules_memory_is_kept(self):
         cache = self.folder / "cache"
-        call("adapt", *self.tokens(40)[:-4], "--rule", "merge", "--cache", cache, "--learn", "none")
+        merged = rows(call("adapt", *self.tokens(200)[:-4], "--rule", "merge", "--cache", cache, "--learn", "none"))
+        self.assertGreater(sum(row["ngram_merges_accepted"] for row in merged), 0)
+        self.assertEqual(merged[-3]["ngram_merges_accepted"], 0)  # of decoding without a drafter
         self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
 
     def test_what_cannot_be_written_is_said_before_the_work(self):
@@ -1423,6 +1425,17 @@ class Adapt(unittest.TestCase):
         alone = self.adapt("--acceptance-head", "joint", "--head-threshold", 0.3, "--learn", "none")
         self.assertEqual(alone[1]["target_calls"], alone[2]["target_calls"])  # the drafter is as it was
         self.assertNotEqual(alone[3]["target_calls"], alone[2]["target_calls"])
+
+    def test_a_head_learns_before_its_drafter(self):
+        flags = ("--acceptance-head", "interleaved", "--head-threshold", 0.3)
+        before = self.adapt(*flags, "--pretrain-head", ROOT / "models/prompts/docs.txt")
+        stream, unadapted, adapted, _ = self.adapt(*flags)
+        self.assertEqual(before[1]["target_calls"], unadapted["target_calls"])
+        self.assertEqual([row["served"] for row in before[0]], [row["served"] for row in stream])  # of the tasks alone
+        ended = [self.adapt(*flags, "--rate", 1e-9, *more)[3]["target_calls"]  # whose drafter stays as it was
+                 for more in ((), ("--pretrain-head", ROOT / "models/prompts/docs.txt"))]
+        self.assertNotEqual(*ended)
+        self.assertIn("/nowhere", call("adapt", *self.few, *flags, "--pretrain-head", "/nowhere", status=1))
 
     def test_saves_while_it_serves(self):
         often, once = self.folder / "often", self.folder / "once"
