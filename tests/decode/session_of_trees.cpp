@@ -334,6 +334,30 @@ TEST_CASE("a session of trees tells log-probabilities along the path") {
     }
 }
 
+TEST_CASE("the drafter's passes over trees are counted, of committed rounds") {
+    for (const tree_settings& settings :
+         {tree_settings{}, tree_settings{.max_nodes = 3, .max_drafted = 12}}) {
+        auto target = model<target_id>(1);
+        auto draft = model<draft_id>(2);
+        model_drafter drafter(draft);
+        const philox_coin coin(1);
+        tree_settings likeliest = settings;
+        likeliest.siblings = sibling_draw::likeliest;
+        session decoder(identity_tree_bridge(identity_map(vocabulary, vocabulary),
+                                             shared_context(vocabulary, capacity), likeliest),
+                        tree_exact_match{}, session_settings{.capacity = capacity});
+        decoder.start(prompt);
+        const eagle2_tree shape{{.beam = 2, .width = 2, .depth = 3}};
+        for (std::size_t round = 1; round <= 5; ++round) {
+            const round_result r = decoder.round(target, drafter, shape, coin, capacity);
+            CHECK(decoder.counts().tree_passes == 3 * (round - 1));
+            decoder.commit(r.tokens.size(), drafter);
+            CHECK(decoder.counts().tree_passes == 3 * round); // levels, also of nodes not chosen
+        }
+        CHECK(draft.calls + draft.trees == 15);
+    }
+}
+
 TEST_CASE("generate takes a session of trees, and its text is that of its rounds") {
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 2});
     const piece_tokenizer<target_id> letters({"a", "b", "c", "d", "e", "f"});

@@ -245,7 +245,8 @@ class Compare(unittest.TestCase):
                     self.assertGreaterEqual(branched["tokens_per_target_call"], chain["tokens_per_target_call"])
         plain = call("generate", "--prompt", "Return", "-n", 12, "--rule", "autoregressive")
         self.assertEqual(call("generate", "--prompt", "Return", "-n", 12, "--tree", "4,2"), plain)
-        for wrong in (["--tree", "0"], ["--tree", "40,40"], ["--siblings", "likeliest"],
+        for wrong in (["--tree", "0"], ["--tree", "40,40"], ["--siblings", "likeliest"], ["--tree-depth", "3"], ["--tree-beam", "2"],
+                      ["--tree-depth", "3", "--tree", "2,1"], ["--tree-beam", "3", "--tree", "2,1"],
                       ["--tree", "4", "--rule", "slrs"], ["--tree", "4", "--draft-length", "2"]):
             self.assertIn(wrong[0], call("generate", "-n", 1, *wrong, status=1))
         recycled = call("generate", "--prompt", "Return", "-n", 12, "--tree", "4", "--drafter", "none")
@@ -319,6 +320,13 @@ class Compare(unittest.TestCase):
         deciding = sum(n * rounds for n, rounds in enumerate(slrs["rounds_by_extra_forwards"]))
         self.assertAlmostEqual(slrs["drafter_forwards_per_target_call"] * slrs["target_calls"],
                                slrs["draft_tokens"] + deciding - slrs["first_forwards_spared"])
+        for depth in 1, 3:  # a level of a tree is a pass
+            _, _, tree = rows(call("compare", "--json", "--max-tokens", 16, "--temperatures", 0, "--limit", 2, "--rules", "tli", "--tree", 8,
+                                   "--tree-growth", "dynamic", "--tree-depth", depth, "--tree-beam", 3))
+            self.assertEqual(tree["rule"], "tli/tree")
+            forwards = tree["drafter_forwards_per_target_call"]
+            self.assertTrue(depth - 0.5 < forwards <= depth, tree)  # the last round has less room
+            self.assertAlmostEqual(tree["mbsu"] * (1 + share * forwards), tree["tokens_per_target_call"])
         table = call("compare", *flags)
         self.assertIn("MBSU", table)
         for row in found:

@@ -93,11 +93,13 @@ TEST_CASE("lookup branch: behind the drafter's own nodes as far as they are the 
     const auto nothing = f.propose(bridge);
     CHECK(ids_and_parents(*nothing.tree) == "c^a^c0c1");
     CHECK(nothing.drafted == 4);
+    CHECK(nothing.passes == 2);
     bridge.follow(f.tokens("acbd"));
     const auto found = f.propose(bridge); // a, c are there
     CHECK(ids_and_parents(*found.tree) == "c^a^c0c1b3d4");
     CHECK(found.drafted == 4);
     CHECK(found.draft_tokens.size() == 4);
+    CHECK(found.passes == 2); // looked up without one
     CHECK(found.proposals[4].probability() == 1);
     CHECK(ids_and_parents(*f.propose(bridge, 3).tree) == "c^a^c0c1b3");    // room of a path
     CHECK(ids_and_parents(*f.propose(bridge, 8, 5).tree) == "c^a^c1b2d3"); // of the round

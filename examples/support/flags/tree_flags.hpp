@@ -25,6 +25,7 @@ inline constexpr std::array<std::string_view, 3> sibling_names{"independent", "w
 /// What the flags of a program said.
 struct tree_flags {
     std::vector<std::size_t> numbers;
+    std::optional<std::size_t> depth, beam;
     std::string siblings, growth;
 
     /// Nothing: drafts are chains. Errors: specdec::error that names the flag.
@@ -32,17 +33,18 @@ struct tree_flags {
         if (numbers.empty()) {
             if (!siblings.empty())
                 throw error("--siblings", siblings, "expected --tree with it");
-            if (!growth.empty())
-                throw error("--tree-growth", growth, "expected --tree with it");
+            refuse_growth("expected --tree with it");
             return std::nullopt;
         }
         tree_drafts s;
-        if (numbers.size() == 1)
+        if (numbers.size() == 1) {
             s.nodes = numbers.front();
-        else
+        } else {
+            refuse_growth("expected a number of nodes, not widths");
             s.widths = numbers;
-        if (!growth.empty() && !s.widths.empty())
-            throw error("--tree-growth", growth, "expected a number of nodes, not widths");
+        }
+        s.depth = depth.value_or(s.depth);
+        s.beam = beam.value_or(s.beam);
         for (std::size_t i = 0; i < tree_growth_names.size(); ++i)
             if (growth == tree_growth_names[i])
                 s.growth = static_cast<tree_growth>(i);
@@ -55,6 +57,16 @@ struct tree_flags {
             throw error(std::string("--tree: ") + problem.what());
         }
         return s;
+    }
+
+private:
+    void refuse_growth(const std::string& expected) const {
+        if (!growth.empty())
+            throw error("--tree-growth", growth, expected);
+        if (depth)
+            throw error("--tree-depth", std::to_string(*depth), expected);
+        if (beam)
+            throw error("--tree-beam", std::to_string(*beam), expected);
     }
 };
 
@@ -82,6 +94,12 @@ inline void add_tree_flags(CLI::App& app, tree_flags& f, const std::string& whos
                    "dynamic (EAGLE-2's), budgeted (Sequoia's) or fixed")
         ->check(CLI::IsMember(
             std::vector<std::string>(tree_growth_names.begin(), tree_growth_names.end())));
+    add_number(app, "--tree-depth", f.depth, {1, 64},
+               "the most levels of a tree of so many tokens (default: 8)");
+    add_number(
+        app, "--tree-beam", f.beam, {1, 16},
+        "of such a tree: so many nodes of a level have children, and so many each (default: 4; "
+        "EAGLE-2's K)");
     app.add_option("--siblings", f.siblings,
                    "of a tree: independent, without-replacement or likeliest (default: the "
                    "likeliest at temperature 0, else without-replacement)")

@@ -74,11 +74,11 @@ struct row {
     [[nodiscard]] double time_per_output_token() const {
         return later_tokens == 0 ? 0.0 : later_seconds / static_cast<double>(later_tokens);
     }
-    /// Of the drafter a target call: draft tokens, and what deciding took of it (slrs, merge,
-    /// coupled-spelling).
+    /// Of the drafter a target call: draft tokens, or passes over levels of trees, and what
+    /// deciding took of it (slrs, merge, coupled-spelling).
     [[nodiscard]] double forwards_a_call() const {
-        auto forwards =
-            static_cast<double>(counts.draft_tokens) - static_cast<double>(first_rows_known);
+        auto forwards = static_cast<double>(tree ? counts.tree_passes : counts.draft_tokens) -
+                        static_cast<double>(first_rows_known);
         for (std::size_t n = 1; n < extra_forwards.size(); ++n)
             forwards += static_cast<double>(n * extra_forwards[n]);
         return counts.rounds == 0 ? 0.0 : forwards / static_cast<double>(counts.rounds);
@@ -89,11 +89,12 @@ struct row {
     ///
     /// tau: block efficiency, tokens a target call. c: pair_facts::relative_size. gamma, the
     /// paper's draft length: the mean of forwards_a_call, as drafts differ in length; so it is the
-    /// speed-up over the whole text. Nothing where c is not known and something was drafted, and
-    /// of trees, a level of which is drafted in one pass.
+    /// speed-up over the whole text. A level of a tree is one pass, which reads as much as one
+    /// position's; with a routed head it reads the groups of all nodes, which c has not. Nothing
+    /// where c is not known and something was drafted.
     [[nodiscard]] std::optional<double> memory_bound_speedup(std::optional<double> c) const {
         const double gamma = forwards_a_call();
-        if ((gamma > 0 && !c) || tree)
+        if (gamma > 0 && !c)
             return std::nullopt;
         return counts.tokens_per_target_call() / (gamma > 0 ? *c * gamma + 1 : 1);
     }

@@ -18,10 +18,10 @@ using nlohmann::ordered_json;
 inline void add(statistics& to, const statistics& from) {
     using number = std::uint64_t statistics::*;
     for (const number n :
-         {&statistics::rounds, &statistics::draft_tokens, &statistics::proposed,
-          &statistics::evaluated, &statistics::accepted, &statistics::looked_up,
-          &statistics::looked_up_accepted, &statistics::corrected, &statistics::free,
-          &statistics::residual, &statistics::committed, &statistics::discarded})
+         {&statistics::rounds, &statistics::draft_tokens, &statistics::tree_passes,
+          &statistics::proposed, &statistics::evaluated, &statistics::accepted,
+          &statistics::looked_up, &statistics::looked_up_accepted, &statistics::corrected,
+          &statistics::free, &statistics::residual, &statistics::committed, &statistics::discarded})
         to.*n += from.*n;
     using time = double statistics::*;
     for (const time t :

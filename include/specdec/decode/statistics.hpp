@@ -19,6 +19,8 @@ struct statistics {
     std::uint64_t rounds = 0;
     /// Tokens that the drafter drew, in its own vocabulary.
     std::uint64_t draft_tokens = 0;
+    /// Passes of the drafter in which it drafted trees: one per level, if it scores trees.
+    std::uint64_t tree_passes = 0;
     /// Target tokens that were proposed.
     std::uint64_t proposed = 0;
     /// Proposals that were verified: the accepted ones and the first rejected one of each round.

@@ -158,6 +158,7 @@ public:
     void count(statistics& counts, const verdict& v, std::size_t n) const {
         counts.count(v, n, proposed(), draft_.draft_tokens.size(), draft_.reason,
                      {draft_.found(), v.accepted - draft_.drafted_of(work_.path())});
+        counts.tree_passes += draft_.passes;
     }
     /// The drafter keeps what it was fed of the first n kept nodes: once, whatever throws.
     template <class D>

@@ -137,7 +137,8 @@ private:
         branch(own_.beside.positions, own_.path);
         if (tree_.empty())
             return draft_tree_view<law_type>::nothing(draft.reason);
-        return {&tree_, proposals_, draft.draft_tokens, draft.nodes, no_draft::none, drafted_};
+        return {&tree_,         proposals_, draft.draft_tokens, draft.nodes,
+                no_draft::none, drafted_,   draft.passes};
     }
     std::size_t add(std::size_t parent, const proposal<law_type>& x) {
         proposals_.push_back(x);

@@ -102,6 +102,7 @@ TEST_CASE("a path is encoded whole, whatever its beginning alone would be") {
     // a b c is one token of the target, a b another, a c is two.
     fixture f({{{}, {a}}, {{a}, {b, c}}, {{a, b}, {c, space}}, {{a, c}, {b, a}}});
     CHECK(f.nodes_of(f.propose({1})) == nodes{"a"});
+    CHECK(f.propose({1, 2}).passes == 2); // of the drafter, whatever its text is to the target
     CHECK(f.nodes_of(f.propose({1, 2})) == nodes{"ab", "a", "a|c"});
     CHECK(f.nodes_of(f.propose({1, 2, 2})) ==
           nodes{"abc", "ab", "ab| ", "a", "a|c", "a|c|b", "a|c|a"});

@@ -111,6 +111,9 @@ TEST_CASE("a drafter that scores trees and one that does not draft the same tree
     CHECK(copy_of(a.tree->ids()) == copy_of(b.tree->ids()));
     CHECK(copy_of(a.tree->parents()) == copy_of(b.tree->parents()));
     CHECK(levels.calls + levels.trees == 3); // a pass a level, until 32 nodes are drawn
+    CHECK(a.passes == 3);
+    CHECK(b.passes == paths.calls); // one for each node with children
+    CHECK(b.passes > 3);
 }
 
 TEST_CASE("a greedy drafter's siblings without replacement are its likeliest tokens") {

@@ -34,6 +34,21 @@ TEST_CASE("tree drafts: widths are the shape, a number of nodes chooses one by t
         validate(shape.settings());
         CHECK(shape.settings().max_nodes >= 116);
     }
+    for (const std::size_t depth : {1U, 3U, 7U}) // the paper's trees of VocabTrim
+        for (const float temperature : {0.0F, 1.0F}) {
+            const any_tree_shape shape(
+                {.nodes = 32, .depth = depth, .beam = 8, .growth = tree_growth::dynamic},
+                temperature);
+            CHECK(shape.settings().max_depth == depth);
+            CHECK(shape.settings().max_nodes == (depth == 1 && temperature == 0 ? 8 : 32));
+            if (temperature == 0)
+                CHECK(shape.settings().drafted() == 8 + (depth - 1) * 64);
+        }
+    for (std::size_t g = 0; g < tree_growth_names.size(); ++g) {
+        const any_tree_shape shape({.nodes = 20, .depth = 2, .growth = static_cast<tree_growth>(g)},
+                                   0);
+        CHECK(shape.settings().max_depth == 2);
+    }
     CHECK(chooses(any_tree_shape({.siblings = sibling_draw::likeliest}, 1)));
     CHECK_FALSE(chooses(any_tree_shape({.siblings = sibling_draw::independent}, 0)));
 }
@@ -66,6 +81,12 @@ TEST_CASE("tree drafts: settings out of range are errors that name them") {
     CHECK(message({.nodes = 257}) == "tree: nodes: expected a number from 1 to 256");
     CHECK(message({.widths = {2, 0}}) == "tree: widths: expected numbers from 1 to 256");
     CHECK(message({.widths = {32, 32, 32}}) == "tree: widths: expected at most 1024 nodes in all");
+    CHECK(message({.depth = 0}) == "tree: depth: expected a number from 1 to 64");
+    CHECK(message({.depth = 65}) == "tree: depth: expected a number from 1 to 64");
+    CHECK(message({.beam = 0}) == "tree: beam: expected a number from 1 to 16");
+    CHECK(message({.beam = 17}) == "tree: beam: expected a number from 1 to 16");
+    CHECK(message({.depth = 64}).empty());
+    CHECK(message({.depth = 17, .beam = 8}) == "tree: depth: expected at most 1024 nodes in all");
     CHECK(message({.nodes = 0, .widths = {2}}).empty());
     CHECK(message({}).empty());
 }

@@ -166,8 +166,12 @@ private:
         sort_leaves();
         for (const std::size_t leaf : leaves_)
             merge(text_to(leaf, request_.path), request_.max_nodes);
-        return {tree_.empty() ? nullptr : &tree_, proposals_, drafted_.draft_tokens, drafted_.nodes,
-                tree_.empty() ? no_draft::nothing_to_say : no_draft::none};
+        return {.tree = tree_.empty() ? nullptr : &tree_,
+                .proposals = proposals_,
+                .draft_tokens = drafted_.draft_tokens,
+                .nodes = drafted_.nodes,
+                .reason = tree_.empty() ? no_draft::nothing_to_say : no_draft::none,
+                .passes = drafted_.passes};
     }
     /// Of the drafter's tree; among equally sure ones in the order in which they were drawn.
     void sort_leaves() {

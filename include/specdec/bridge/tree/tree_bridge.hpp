@@ -82,8 +82,12 @@ public:
         }
         if (chooses_nodes(shape) && !made_.tree.empty())
             made_.choose(shape, most_);
-        return {&made_.tree, made_.proposals, made_.draft_ids, made_.nodes,
-                made_.tree.empty() ? no_draft::nothing_shared : no_draft::none};
+        return {.tree = &made_.tree,
+                .proposals = made_.proposals,
+                .draft_tokens = made_.draft_ids,
+                .nodes = made_.nodes,
+                .reason = made_.tree.empty() ? no_draft::nothing_shared : no_draft::none,
+                .passes = passes_};
     }
 
     /// Ends a draft in which something threw, because the drafter cannot go on: `draft` has the
@@ -99,7 +103,11 @@ public:
         if (made_.tree.empty())
             draft = draft_tree_view<law_type>::nothing(why);
         else
-            draft = {&made_.tree, made_.proposals, made_.draft_ids, made_.nodes};
+            draft = {.tree = &made_.tree,
+                     .proposals = made_.proposals,
+                     .draft_tokens = made_.draft_ids,
+                     .nodes = made_.nodes,
+                     .passes = passes_};
         return true;
     }
 
@@ -136,7 +144,7 @@ private:
                      "dropping drawn tokens would bias the output distribution");
             drafted_ = settings_.drafted();
         }
-        depth_ = 0;
+        depth_ = passes_ = 0;
         drawing_ = false;
         holds_nodes_ = true;
         made_.beside = request.beside;
@@ -181,8 +189,10 @@ private:
         };
         if (depth_ == 0) {
             draw(kept_.keep(slot(), drafter, map_));
+            ++passes_;
         } else if constexpr (TreeDrafter<D>) {
             const logits_rows<draft_id> all = made_.feed(drafter, holds_nodes_);
+            ++passes_;
             holds_nodes_ = true;
             require_rows(all, made_.ids.size(), map_.draft_size(), "tree bridge");
             const logits_rows<draft_id> rows = all.last(made_.parents.size());
@@ -192,6 +202,7 @@ private:
             while (next_ < made_.parents.size()) {
                 made_.sync(drafter, context_.ids(), made_.parents[next_].node);
                 draw(kept_.keep(slot(), drafter, map_));
+                ++passes_;
             }
         }
     }
@@ -247,6 +258,7 @@ private:
     bool likeliest_ = false;
     std::size_t most_ = 0, drafted_ = 0, deepest_ = 0; // nodes, nodes before a choice, levels
     std::size_t depth_ = 0;                            // levels that are drawn
+    std::size_t passes_ = 0;                           // of the drafter
     bool drawing_ = false;                             // the next one is, so far as that:
     std::size_t begin_ = 0, next_ = 0;                 // its first node, the next of its parents
     bool holds_nodes_ = true;                          // the drafter does, of those that it was fed

@@ -61,6 +61,7 @@ struct draft_tree_view {
     no_draft reason = no_draft::none;            ///< why there is no tree
     /// Nodes from this one on are text that was seen before: the drafter has nothing of them.
     std::size_t drafted = ~std::size_t{0};
+    std::size_t passes = 0; ///< of the drafter, which drew it
 
     /// No draft, and why.
     [[nodiscard]] static draft_tree_view nothing(no_draft why) { return {.reason = why}; }

@@ -119,8 +119,8 @@ private:
             for (const proposal<typename B::law_type>& x : draft.proposals)
                 proposals_.push_back(proposal<law_type>::draw(law_type(x), none, {}));
             tree_ = draft.tree;
-            return {draft.tree,  proposals_,   draft.draft_tokens,
-                    draft.nodes, draft.reason, draft.drafted};
+            return {draft.tree,   proposals_,    draft.draft_tokens, draft.nodes,
+                    draft.reason, draft.drafted, draft.passes};
         }
 
         B bridge_;

@@ -44,6 +44,11 @@ struct tree_drafts {
     /// The number of children of each node, by its depth, as in {3, 2, 1}. Empty: the tree grows as
     /// `growth` says.
     std::vector<std::size_t> widths{};
+    /// The most levels of a tree that grows. Not read if `widths` are given.
+    std::size_t depth = 8;
+    /// How many nodes of a level have children, and how many children each of them has, at most:
+    /// EAGLE-2's K. Read by the dynamic growths, and by `paying` with the likeliest siblings.
+    std::size_t beam = 4;
     /// How siblings are drawn. None: `likeliest` at temperature 0, else `without_replacement`.
     std::optional<sibling_draw> siblings{};
     /// How the tree grows. Not read if `widths` are given.
@@ -66,6 +71,12 @@ inline void validate(const tree_drafts& s) {
         validate(*s.costs);
     if (s.widths.empty() && (s.nodes == 0 || s.nodes > 256))
         fail("tree", "nodes", "expected a number from 1 to 256");
+    if (s.depth == 0 || s.depth > 64)
+        fail("tree", "depth", "expected a number from 1 to 64");
+    if (s.beam == 0 || s.beam > 16)
+        fail("tree", "beam", "expected a number from 1 to 16");
+    if (s.beam + (s.depth - 1) * s.beam * s.beam > most_draft_tokens)
+        fail("tree", "depth", "expected at most 1024 nodes in all");
     std::size_t level = 1, nodes = 0;
     for (const std::size_t width : s.widths) {
         if (width == 0 || width > 256)
@@ -98,7 +109,7 @@ public:
             return;
         }
         settings_.max_nodes = s.nodes;
-        settings_.max_depth = s.nodes < deepest ? s.nodes : deepest;
+        settings_.max_depth = s.nodes < s.depth ? s.nodes : s.depth;
         if (settings_.siblings == sibling_draw::likeliest &&
             !std::holds_alternative<planned_tree>(shape_)) {
             const beam_tree beam = beam_of(s);
@@ -169,11 +180,9 @@ private:
     }
 
     using shapes = std::variant<fixed_tree, planned_tree, profitable_tree, eagle2_tree, beam_tree>;
-    static constexpr std::size_t deepest = 8;
-
     static beam_tree beam_of(const tree_drafts& s) {
         const auto most = [&](std::size_t n) { return s.nodes < n ? s.nodes : n; };
-        return {.beam = most(4), .width = most(4), .depth = most(deepest)};
+        return {.beam = most(s.beam), .width = most(s.beam), .depth = most(s.depth)};
     }
 
     static shapes shape_of(const tree_drafts& s, sibling_draw siblings) {
