@@ -117,6 +117,53 @@ TEST_CASE("where adapters learn the weights stay, and what is decoded with has b
     CHECK(total(merged.measure({&one, 1})) == Approx(after).epsilon(1e-4));
 }
 
+TEST_CASE("rows are the logits behind places of a text, by the weights as they are", "[computes]") {
+    const open_toy toy(form::untied);
+    const id_map map = toy_map();
+    const distillation_sample text = toy_text(map, 30, 0);
+    const distillation_sample* const one = &text;
+    for (const bool low_rank : {false, true}) {
+        learner_settings s = small(direct_loss::forward_kl, ngram_loss::kl);
+        if (low_rank)
+            s.adapters = lora_settings{.rank = 4};
+        drafter_learner learner(read_parameters(toy.open()), map, s);
+        distillation_loss loss(map, s.loss);
+        std::vector<std::size_t> behind;
+        loss.rows_of(text, behind);
+        double last = 0;
+        for (int update = 0; update < 3; ++update) {
+            const logits_rows<draft_id> rows = learner.rows(text.tokens, behind);
+            REQUIRE(rows.size() == behind.size());
+            REQUIRE(rows.vocabulary() == 77);
+            std::vector<float> gradients(behind.size() * 77);
+            const double found = total(loss(text, behind, rows, gradients));
+            CHECK(found == total(learner.measure({&one, 1})));
+            CHECK(found != last);
+            last = found;
+            (void)learner.learn({&one, 1});
+        }
+        const std::vector<std::size_t> places{20, 3, 20}; // in the order that was asked for
+        const logits_rows<draft_id> some = learner.rows(text.tokens, places);
+        REQUIRE(some.size() == 3);
+        std::vector<std::vector<float>> kept;
+        for (std::size_t i = 0; i < 3; ++i)
+            kept.emplace_back(some[i].values.begin(), some[i].values.end());
+        CHECK(kept[0] == kept[2]);
+        for (std::size_t i = 0; i < 2; ++i) { // a row knows the tokens up to its place alone
+            const std::vector<std::size_t> end{places[i]};
+            const auto alone =
+                learner.rows(std::span(text.tokens).first(places[i] + 1), end)[0].values;
+            REQUIRE(alone.size() == 77);
+            for (std::size_t v = 0; v < 77; ++v)
+                CHECK(alone[v] == Approx(kept[i][v]).margin(1e-4));
+        }
+        CHECK_THROWS_WITH(learner.rows(text.tokens, std::vector<std::size_t>{30}),
+                          Contains("found 30"));
+        CHECK_THROWS_WITH(learner.rows(toy_text(map, 41, 0).tokens, places),
+                          Contains("at most 40"));
+    }
+}
+
 TEST_CASE("texts that teach nothing change nothing, and what does not fit is refused") {
     const open_toy toy(form::tied);
     const id_map map = toy_map();
