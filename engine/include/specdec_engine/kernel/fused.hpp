@@ -12,18 +12,25 @@ namespace specdec::engine::detail {
 
 /// sum = a * b + sum, rounded once with registers of AVX2 and AVX-512, whose functions are compiled
 /// for FMA, and as the compiler likes with others. By reference, as all vectors (lines.hpp).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored                                                                     \
+    "-Wpsabi" // nothing is called: the compiler's functions are instructions
+#endif
 template <class Floats>
 [[gnu::always_inline]] inline void add_product(Floats& sum, const Floats& a, const Floats& b) {
 #if defined(__x86_64__) && !defined(__clang__) // clang contracts an expression in every build
     if constexpr (sizeof(Floats) == 64)
-        sum = __builtin_ia32_vfmaddps512_mask(a, b, sum, static_cast<__mmask16>(-1),
-                                              _MM_FROUND_CUR_DIRECTION);
+        sum = __builtin_ia32_vfmaddps512_mask(a, b, sum, -1, _MM_FROUND_CUR_DIRECTION);
     else if constexpr (sizeof(Floats) == 32)
         sum = __builtin_ia32_vfmaddps256(a, b, sum);
     else
 #endif
         sum += a * b;
 }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 /// x = x * factor + summand.
 template <class Floats>
