@@ -234,4 +234,50 @@ TEST_CASE("texts of the facade, one of which failed and goes on, have the target
     tree("facade, trees, traversal", traversal);
 }
 
+TEST_CASE("texts of a batch whose drafters are fed in pieces have the target's law", "[law]") {
+    using lookup_type = suffix_lookup<byte_index&>;
+    using chains = any_source<facade_world::coin_type>;
+    static const toy_words two({"a", "b"}, {"b", "a"});
+    const course both{2, 2, {}};
+    const auto check = [&](const auto& rule) {
+        course_joint_law law;
+        std::size_t read = 0, drafted = 0;
+        std::vector<target_id> prompt;
+        enumerate<interval_coin>([&](interval_coin& coin) {
+            facade_world world(two, coin);
+            prompt = world.prompt = encoded(two.target, "ababbabaabb");
+            for (int text = 0; text < 2; ++text)
+                two.tli()(1, [&](auto bridge) {
+                    world.add(rule, {}, [&](auto& drafter) {
+                        return lookup_or_draft<chains, lookup_type, words_type, interval_number>(
+                            chains(std::move(bridge), drafter),
+                            lookup_with<lookup_type, words_type, lookup_turns>{
+                                {shared_suffixes(world.index), two.target, 1},
+                                lookup_turns(world.table, cheap, cheap)},
+                            2);
+                    });
+                });
+            speculative_text &one = world.texts[0]->speculative(),
+                             &other = world.texts[1]->speculative();
+            batch<any_batch_model<target_id>, speculative_text> side_by_side(world.target, {}, true,
+                                                                             3);
+            side_by_side.join(one);
+            side_by_side.join(other);
+            while (world.texts[0]->tokens().size() < 2 || world.texts[1]->tokens().size() < 2)
+                REQUIRE(side_by_side.round());
+            law[tokens_of(both, world)] += coin.probability();
+            for (const speculative_text* text : {&one, &other}) {
+                read +=
+                    text->counts().without_draft[static_cast<std::size_t>(no_draft::drafter_reads)];
+                drafted += text->counts().draft_tokens;
+            }
+        });
+        CHECK(total_variation(law, wanted(both, two, prompt)) < exact);
+        CHECK(read > 0);
+        CHECK(drafted > 0);
+    };
+    check(rejection);
+    check(block);
+}
+
 } // namespace redrafts_of_texts_tests
