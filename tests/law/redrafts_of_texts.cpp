@@ -276,8 +276,8 @@ TEST_CASE("texts of a batch whose drafters are fed in pieces have the target's l
         CHECK(read > 0);
         CHECK(drafted > 0);
     };
-    check(rejection);
-    check(block);
+    check(by_rejection);
+    check(by_block);
 }
 
 } // namespace redrafts_of_texts_tests

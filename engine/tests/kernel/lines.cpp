@@ -9,15 +9,38 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec_engine/kernel/isa.hpp>
 #include <specdec_engine/kernel/numbers.hpp>
 
 using namespace specdec::engine;
 
 namespace lines_tests {
 
-TEMPLATE_TEST_CASE_SIG("parts of a line: rounding is round_to_bf16's, exp is close, in any width",
-                       "", ((std::size_t Lanes), Lanes), 4, 8, 16) {
-    using floats = typename detail::line_part<Lanes>::floats;
+/// Rounds so many numbers and takes the exponential of each.
+template <std::size_t Lanes>
+[[gnu::always_inline]] inline void round_and_exp(const float* x, bf16_bits* rounded, float* power) {
+    typename detail::line_part<Lanes>::floats part;
+    detail::load(part, x);
+    detail::store_rounded(part, rounded);
+    detail::exponential(part);
+    std::memcpy(power, &part, sizeof part);
+}
+
+// As kernels are: the functions for wide parts are compiled for the instructions that have them.
+void by_four(const float* x, bf16_bits* rounded, float* power) {
+    round_and_exp<4>(x, rounded, power);
+}
+#if defined(__x86_64__)
+[[gnu::target("avx2,fma")]] void by_eight(const float* x, bf16_bits* rounded, float* power) {
+    round_and_exp<8>(x, rounded, power);
+}
+[[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]] void
+by_sixteen(const float* x, bf16_bits* rounded, float* power) {
+    round_and_exp<16>(x, rounded, power);
+}
+#endif
+
+TEST_CASE("parts of a line: rounding is round_to_bf16's, exp is close, in any width") {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     std::vector<float> x{0.0F,
                          -0.0F,
@@ -32,20 +55,25 @@ TEMPLATE_TEST_CASE_SIG("parts of a line: rounding is round_to_bf16's, exp is clo
                          std::numeric_limits<float>::max()};
     for (int i = 0; x.size() < 64; ++i)
         x.push_back(-static_cast<float>(i) * 0.37F + 3.0F);
-    for (std::size_t i = 0; i < x.size(); i += Lanes) {
-        floats part;
-        bf16_bits rounded[Lanes];
-        detail::load(part, &x[i]);
-        detail::store_rounded(part, rounded);
-        detail::exponential(part);
-        float power[Lanes];
-        std::memcpy(power, &part, sizeof power);
-        for (std::size_t j = 0; j < Lanes; ++j) {
-            CHECK(rounded[j] == round_to_bf16(x[i + j]));
-            if (std::abs(x[i + j]) < 87.0F)
-                CHECK(power[j] == Approx(std::exp(x[i + j])).epsilon(3e-7));
+    const auto check = [&](std::size_t lanes, const auto& work) {
+        for (std::size_t i = 0; i < x.size(); i += lanes) {
+            bf16_bits rounded[line_values];
+            float power[line_values];
+            work(&x[i], rounded, power);
+            for (std::size_t j = 0; j < lanes; ++j) {
+                CHECK(rounded[j] == round_to_bf16(x[i + j]));
+                if (std::abs(x[i + j]) < 87.0F)
+                    CHECK(power[j] == Approx(std::exp(x[i + j])).epsilon(3e-7));
+            }
         }
-    }
+    };
+    check(4, by_four);
+#if defined(__x86_64__)
+    if (best_isa() >= isa::avx2)
+        check(8, by_eight);
+    if (best_isa() >= isa::avx512)
+        check(16, by_sixteen);
+#endif
 }
 
 TEMPLATE_TEST_CASE_SIG("parts of a line: the first lanes are kept, sums go in order", "",
