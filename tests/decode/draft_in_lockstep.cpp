@@ -209,34 +209,6 @@ TEST_CASE("four texts take no more passes of their drafters than the longest dra
     CHECK(4 * passes(true) < 3 * passes(false)); // some texts end before others
 }
 
-TEST_CASE("texts are told which of the drafter's passes they shared") {
-    struct nothing final : row_batcher {
-        void pass() override {}
-        void forget() override {}
-    } gatherer;
-    struct run_of {
-        nothing& rows;
-        std::size_t left;
-        draft_step request_row() { return {left > 0, &rows}; }
-        void draw(double = 0) { --left; }
-    };
-    struct drafting {
-        run_of* run;
-        draft_step step{};
-        draft_passes shared{};
-    };
-    run_of runs[]{{gatherer, 1}, {gatherer, 3}, {gatherer, 0}, {gatherer, 2}};
-    drafting texts[]{{&runs[0]}, {&runs[1]}, {&runs[2]}, {&runs[3]}};
-    no_clock clock;
-    draft_in_lockstep(
-        std::span<drafting>(texts), [](const drafting&, const auto& act) { act(); }, clock);
-    CHECK(texts[0].shared.part() == part_of_draft_pass(3));
-    CHECK(texts[1].shared.parts == part_of_draft_pass(3) + part_of_draft_pass(2) + 1);
-    CHECK(texts[1].shared.passes == 3);
-    CHECK(texts[2].shared.part() == 1); // it had none
-    CHECK(texts[3].shared.part() == (part_of_draft_pass(3) + part_of_draft_pass(2)) / 2);
-}
-
 TEST_CASE("a failing pass of the drafters costs no text a token, and nobody leaves") {
     const toy_world world;
     auto bridge = world.two.tli(5, 512);

@@ -2,7 +2,6 @@
 #include <specdec/draft/profitable_length.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -344,47 +343,6 @@ TEST_CASE("in a plan a text drafts while a position is worth what it adds to the
     CHECK(rule.rate() == Approx(3));
 }
 
-TEST_CASE("in a plan the first token is as planned, and others pay their part of the drafter") {
-    acceptance_table table;
-    const cost_table costs{.pass = {1, 1, 1, 1, 1, 1}, .draft = 0.3};
-    profitable_length rule(table, costs);
-    pass_share share(2);
-    share.planned = true;
-    share.others = 1;
-    share.rate = 3;
-    rule.share_pass(share);
-    CHECK(rule.more({})); // 0.6 tokens for 0.9: it is known to be worth that
-    const draft_progress drafted{.drafted = 1, .sure = 0.7, .kept = 1};
-    CHECK_FALSE(rule.more(drafted));
-    share.part = 0.625; // for 0.56
-    rule.share_pass(share);
-    CHECK(rule.more(drafted));
-    share.drafts = false;
-    rule.share_pass(share);
-    CHECK_FALSE(rule.more({}));
-}
-
-TEST_CASE("offers are hopeful while little is known of a text") {
-    acceptance_table table(0.6);
-    const cost_table costs{.pass = {1, 1.1}, .draft = 0.1};
-    profitable_length rule(table, costs);
-    CHECK(rule.offer().worth[0] == Approx(0.6 + 0.5 * std::sqrt(0.6 * 0.4 / 8)));
-    world w{costs, 0.7};
-    for (int i = 0; i < 400; ++i)
-        w.round(rule);
-    CHECK(rule.offer().worth[0] > 0.62); // of 50 tokens
-    CHECK(rule.offer().worth[0] < 0.86);
-    for (int i = 0; i < 400; ++i)
-        rule.learn(draft_outcome{.emitted = 1}); // learns nothing of drafts
-    profitable_length sure(table, costs);
-    for (int i = 0; i < 400; ++i) {
-        const std::vector<draft_progress> steps{{.drafted = 1, .sure = 1}};
-        sure.learn({.steps = steps, .kept = 1, .forwards = 1, .proposed = 1, .emitted = 2});
-    }
-    CHECK(sure.offer().worth[0] > 0.95);
-    CHECK(sure.offer().worth[0] <= 1);
-}
-
 TEST_CASE(
     "a text that has no part in a plan drafts nothing, and tries one token where it could pay") {
     const auto drafts_of = [](const cost_table& costs) {
@@ -426,8 +384,7 @@ TEST_CASE("texts that ask one table expect what became of their own first tokens
     CHECK(other.worth[0] < 0.2);
     CHECK(one.worth[1] < one.worth[0]);
     good.start(1); // another text
-    const double any = table.next({});
-    CHECK(good.offer().worth[0] == Approx(any + 0.5 * std::sqrt(any * (1 - any) / 8)));
+    CHECK(good.offer().worth[0] == Approx(table.next({})));
     good.follow(cheap, false);
     CHECK(good.offer().tokens == 0);
 }

@@ -81,31 +81,6 @@ TEST_CASE("drafting has to be gained, too, and what begins a draft once") {
     CHECK(planned(plan, {offer_of(flat, {0.5, 0.5}, 0.1, 0.5), other}) == tokens{0, 0});
 }
 
-TEST_CASE("texts that draft together pay each pass of the drafter once, and a part for each row") {
-    CHECK(part_of_draft_pass(1) == 1);
-    CHECK(2 * part_of_draft_pass(2) == 1.25);
-    CHECK(5 * part_of_draft_pass(5) == 2);
-    shared_rows plan(3);
-    const cost_table flat{.pass = {1, 1, 1, 1, 1, 1, 1, 1}};
-    using tokens = std::vector<std::size_t>;
-    draft_offer one = offer_of(flat, {0.5}, 0.3), longer = offer_of(flat, {0.9, 0.8}, 0.1);
-    CHECK(planned(plan, {one, one}) == tokens{0, 0}); // each would lose by itself
-    CHECK(plan.share(0).part == 1);
-    one.together = true;
-    CHECK(planned(plan, {one, one}) == tokens{1, 1});
-    CHECK(plan.share(0).rate == Approx(3 / (1 + 0.3 * 1.25)));
-    CHECK(plan.share(0).part == 0.625);
-    CHECK(planned(plan, {one, draft_offer{}}) == tokens{0, 0}); // nobody shares it
-    longer.together = true;
-    CHECK(planned(plan, {one, longer, draft_offer{}}) == tokens{1, 2, 0});
-    CHECK(plan.share(0).part == 0.625);
-    CHECK(plan.share(1).part == (0.625 + 1) / 2); // the second step is its own
-    CHECK(plan.share(2).part == 1);
-    longer.together = false; // its drafter's passes are its own
-    CHECK(planned(plan, {one, longer, draft_offer{}}) == tokens{0, 2, 0});
-    CHECK(plan.share(1).part == 1);
-}
-
 TEST_CASE("texts are told what the others have, and the rate of all") {
     shared_rows plan(3);
     draft_offer wide = offer_of(block_of_five, {0.8}, 0.1);
@@ -142,24 +117,20 @@ TEST_CASE("no other plan gives more tokens for the time") {
         while (costs.pass.size() < texts * (1 + most))
             costs.pass.push_back(costs.pass.back() + (uniform() < 0.3 ? 0.5 : 0.05) * uniform());
         const double draft = 0.1 * uniform();
-        const bool together = i % 2 == 1;
         std::vector<draft_offer> offers;
         for (std::size_t t = 0; t < texts; ++t) {
             std::vector<double> worth{uniform()};
             while (worth.size() < most)
                 worth.push_back(worth.back() * uniform());
             offers.push_back(offer_of(costs, worth, draft));
-            offers.back().together = together;
         }
         const auto rate = [&](const std::vector<std::size_t>& tokens) {
             double gained = texts, rows = texts, drafts = 0;
-            std::vector<std::size_t> sharing(most);
             for (std::size_t t = 0; t < texts; ++t)
                 for (std::size_t k = 0; k < tokens[t]; ++k) {
                     gained += offers[t].worth[k];
                     rows += 1;
-                    drafts += draft * (together && sharing[k] > 0 ? 0.25 : 1);
-                    ++sharing[k];
+                    drafts += draft;
                 }
             return gained / (costs.pass_over(rows) + drafts);
         };
@@ -171,10 +142,8 @@ TEST_CASE("no other plan gives more tokens for the time") {
         const std::vector<std::size_t> tokens = planned(plan, offers);
         const double plain = rate({0, 0, 0});
         if (best > shared_rows::least_gain * plain) {
-            // What a token costs depends on the others' where passes are shared: not quite the
-            // best.
-            CHECK(rate(tokens) >= (together ? 0.99 : 1 - 1e-12) * best);
-            CHECK(plan.share(0).rate == Approx(rate(tokens)).epsilon(1e-12));
+            CHECK(rate(tokens) == Approx(best).epsilon(1e-12));
+            CHECK(plan.share(0).rate == Approx(best).epsilon(1e-12));
             ++drafting;
         } else {
             CHECK(rate(tokens) == plain);

@@ -237,7 +237,6 @@ void commit_of_both(Text& a, std::size_t n, Text& b, std::size_t m, Target& targ
     struct drafting {
         decltype(&a.run) run;
         draft_step step{};
-        draft_passes shared{};
     };
     one_sequence<target_id, Target> first(target, 0), second(target, 1);
     (void)a.decoder.prepare(first);

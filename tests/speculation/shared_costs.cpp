@@ -11,7 +11,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/decode/draft_in_lockstep.hpp>
 #include <specdec/draft/shared_rows.hpp>
 
 #include "support/simulated_clock.hpp"
@@ -65,8 +64,6 @@ private:
         std::unique_ptr<text_lengths> lengths{};
         std::size_t made = 0, kept = 0;
         bool rejected = false;
-        draft_passes shared{};
-        double drafting = 0;
         std::vector<draft_progress> steps{};
     };
 
@@ -90,58 +87,38 @@ private:
                 x.rejected = true;
         }
     }
-    /// Each step a common pass of the drafter, whose rows cost 0.15 of a pass.
-    void draft_together() {
-        for (text& x : seats_) {
-            x.shared = {};
-            x.drafting = 0;
-        }
-        for (std::size_t step = 0;; ++step) {
-            std::size_t drafting = 0;
-            for (const text& x : seats_)
-                drafting += x.steps.size() > step ? 1U : 0U;
-            if (drafting == 0)
-                break;
-            const auto others = static_cast<double>(drafting - 1);
-            for (text& x : seats_)
-                if (x.steps.size() > step) {
-                    x.shared.add(drafting);
-                    x.drafting += engine_.draft * (1 + 0.15 * others) / (1 + others);
-                }
-        }
-    }
     /// Passes over one position that a round took.
     double round() {
         plan_.clear();
-        for (text& x : seats_) {
-            draft_offer offer = x.lengths->offer();
-            offer.together = true;
-            plan_.add(offer);
-        }
+        for (text& x : seats_)
+            plan_.add(x.lengths->offer());
         plan_.decide();
-        std::size_t positions = 0;
+        std::size_t positions = 0, drafted = 0, longest = 0;
         for (std::size_t i = 0; i < seats_.size(); ++i) {
             text& x = seats_[i];
             x.lengths->share_pass(plan_.share(i));
             x.lengths->begin_draft_round();
             draft(x);
             positions += 1 + x.steps.size();
+            drafted += x.steps.size();
+            longest = std::max(longest, x.steps.size());
         }
-        draft_together();
+        double drafting = 0; // each step a common pass of the drafter
+        for (std::size_t step = 0; step < longest; ++step)
+            for (std::size_t i = 0, in = 0; i < seats_.size(); ++i)
+                if (seats_[i].steps.size() > step)
+                    drafting += engine_.draft * (in++ == 0 ? 1 : 0.15);
         const double pass = truth_.pass_over(static_cast<double>(positions));
         const double seconds = clock_.took(pass);
         double all = pass;
         ++passes_;
         for (text& x : seats_) {
             const auto n = static_cast<double>(x.steps.size());
-            const double rest =
-                engine_.beside + (n > 0 ? truth_.catch_up * x.missed : 0) + x.drafting;
+            const double rest = engine_.beside + (n > 0 ? truth_.catch_up * x.missed : 0) +
+                                (drafted > 0 ? drafting * n / static_cast<double>(drafted) : 0);
             all += rest;
             x.missed = n > 0 ? 0 : x.missed + static_cast<double>(x.kept + 1);
-            x.lengths->passed({.number = passes_,
-                               .positions = positions,
-                               .seconds = seconds,
-                               .part_of_drafts = x.shared.part()});
+            x.lengths->passed({.number = passes_, .positions = positions, .seconds = seconds});
             x.lengths->learn(
                 {.steps = x.steps,
                  .kept = x.kept,
@@ -194,17 +171,6 @@ engine two_cores(const std::vector<double>& chances) {
         }),
         0.06, 0.02, chances};
 }
-/// One whose third and fourth positions cost more, as measured on a Zen 4.
-engine full_early(const std::vector<double>& chances, double draft = 0.06) {
-    return {passes([](std::size_t n) {
-                const auto x = static_cast<double>(n);
-                return n <= 2   ? 1 + 0.04 * (x - 1)
-                       : n <= 4 ? 1.04 + 0.21 * (x - 2)
-                       : n <= 8 ? 1.46 + 0.13 * (x - 4)
-                                : 1.98 + 0.19 * (x - 8);
-            }),
-            draft, 0.02, chances};
-}
 /// One whose kernels work in blocks of sixteen positions.
 engine blocks(const std::vector<double>& chances) {
     return {passes([](std::size_t n) {
@@ -218,8 +184,7 @@ TEST_CASE("a batch is never much slower than without drafts, however many texts 
           "[computes]") {
     for (const engine& e :
          {two_cores({0.3}), two_cores({0.6}), two_cores({0.75}), two_cores({0.9, 0.6, 0.3, 0.3}),
-          blocks({0.3}), blocks({0.9, 0.6, 0.3, 0.3}), full_early({0.3}), full_early({0.5}),
-          full_early({0.6, 0.4})})
+          blocks({0.3}), blocks({0.9, 0.6, 0.3, 0.3})})
         for (const std::size_t texts : {2U, 4U, 8U, 12U, 16U}) {
             CAPTURE(e.pass[15], e.chances, texts);
             CHECK(speed_of(e, texts) > 0.98);
@@ -248,15 +213,6 @@ TEST_CASE("where a pass has room, a batch drafts, and first the texts whose draf
     CHECK(speed_of(blocks({0.9, 0.6, 0.3, 0.3}), 8) > 1.25);
     CHECK(speed_of(blocks({0.6}), 8) > 1.3);
     CHECK(speed_of(blocks({0.9, 0.6, 0.3, 0.3}), 12) > 1.03); // four positions are left
-}
-
-TEST_CASE("where a position gains little, a batch is not too careful to gain it", "[computes]") {
-    const std::vector<double> usual{0.7, 0.45, 0.6, 0.55};
-    for (const std::size_t texts : {2U, 4U}) { // the best fixed lengths gain 1.10 and 1.12
-        CAPTURE(texts);
-        CHECK(speed_of(full_early(usual), texts) > 1.07);
-        CHECK(speed_of(full_early({0.8, 0.75}, 0.2), texts) > 1.04); // a drafter as large as this
-    }
 }
 
 } // namespace shared_costs_tests

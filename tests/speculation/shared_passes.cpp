@@ -189,23 +189,4 @@ TEST_CASE("a pass that texts share counts once among the measured costs, whoever
     CHECK(learned.costs.rounds_in(1) > 0);
 }
 
-TEST_CASE("what drafting costs is learnt as of passes alone, whoever shares them") {
-    const auto learnt = [](double part) {
-        learned_lengths learned;
-        learned.go_by({.pass = {1, 1.1, 1.2, 1.3}, .draft = 0.1}, true);
-        text_lengths one({}, 4, learned, 1, 2), other({}, 4, learned, 1, 2);
-        const std::vector<draft_progress> steps{{.drafted = 1, .sure = 0.9}};
-        for (std::uint64_t pass = 1; pass <= 200; ++pass)
-            for (text_lengths* const text : {&one, &other}) {
-                text->begin_draft_round();
-                text->passed(
-                    {.number = pass, .positions = 4, .seconds = 0.13, .part_of_drafts = part});
-                text->learn(all_kept(steps), {.pass = 0.065, .rest = 0.0125});
-            }
-        return learned.costs.now().draft_of(1);
-    };
-    CHECK(learnt(1) == Approx(0.125).epsilon(0.15));
-    CHECK(learnt(part_of_draft_pass(2)) == Approx(0.2).epsilon(0.15));
-}
-
 } // namespace shared_passes_tests

@@ -174,14 +174,12 @@ private:
     struct seat {
         Run* run = nullptr;
         context_edit<target_id> edit{};
-        double seconds = 0;        // that its prompt took, since it was last scored
-        double part_of_drafts = 1; // in this round
+        double seconds = 0; // that its prompt took, since it was last scored
     };
     struct drafting { // of a text that has begun a draft
         std::size_t sequence = 0;
         Run* run = nullptr;
         draft_step step{};
-        draft_passes shared{};
     };
 
     /// The free sequence for a text; the first one where the target does not tell what they hold.
@@ -301,7 +299,6 @@ private:
             draft_steps_of(std::span(drafting_).subspan(i, at_once));
         for (const drafting& text : drafting_)
             or_leave(seats_[text.sequence], [&](seat& x) {
-                x.part_of_drafts = text.shared.part();
                 prepare(x, text.sequence);
                 parts_.push_back(
                     {text.sequence, x.edit.nodes.empty() ? x.edit.append : x.edit.nodes});
@@ -312,11 +309,8 @@ private:
     void share_pass() {
         if constexpr (requires(Run& run) { run.offer(); }) {
             plan_.clear();
-            for (const drafting& text : drafting_) {
-                draft_offer offer = text.run->offer();
-                offer.together = offer.together && together_;
-                plan_.add(offer);
-            }
+            for (const drafting& text : drafting_)
+                plan_.add(text.run->offer());
             plan_.decide();
             for (std::size_t i = 0; i < drafting_.size(); ++i)
                 drafting_[i].run->share_pass(plan_.share(i));
@@ -357,7 +351,7 @@ private:
             x.run->target_fed(x.edit, std::exchange(x.seconds, 0) +
                                           a_row * static_cast<double>(ids.size()));
             if constexpr (requires { x.run->passed(shared_pass{}); })
-                x.run->passed({counts_.passes, rows.size(), seconds, x.part_of_drafts});
+                x.run->passed({counts_.passes, rows.size(), seconds});
         }
         return rows;
     }

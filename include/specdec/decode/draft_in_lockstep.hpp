@@ -7,24 +7,8 @@
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/draft_step.hpp>
 #include <specdec/decode/clock.hpp>
-#include <specdec/draft/cost_table.hpp>
 
 namespace specdec {
-
-/// The drafter's passes that a text's draft has had.
-struct draft_passes {
-    std::size_t passes = 0;
-    double parts = 0; ///< what it pays of them, summed
-
-    void add(std::size_t texts) {
-        ++passes;
-        parts += part_of_draft_pass(texts);
-    }
-    /// Of each, on average.
-    [[nodiscard]] double part() const {
-        return passes == 0 ? 1 : parts / static_cast<double>(passes);
-    }
-};
 
 /// Drafts of several texts in lockstep: what each needs next is made in one pass of the drafters'
 /// model, until all have ended.
@@ -38,8 +22,7 @@ struct draft_passes {
 /// being named by its own round, and a round takes as many common passes as the longest draft has
 /// steps.
 ///
-/// Texts: [] of objects with `run` (text_run, speculative_text), whose drafts have begun, `step`
-/// and `shared`, to which the common passes are added. act(text,
+/// Texts: [] of objects with `run` (text_run, speculative_text), whose drafts have begun. act(text,
 /// f) calls f() for the text's own work, so that who catches what it throws knows whose it was;
 /// what the common pass throws is nobody's. If anything throws, nothing stays requested. A text's
 /// share of a pass in time is the same for all in it. Allocates nothing.
@@ -77,10 +60,8 @@ void draft_in_lockstep(std::span<Text> texts, const Act& act, Time& clock) {
                 x.step.gatherer->pass(); // nothing, if an earlier one's has made its row
         const double share = (clock() - begin) / static_cast<double>(drafting);
         for (Text& x : texts)
-            if (x.step.goes_on) {
-                x.shared.add(drafting);
+            if (x.step.goes_on)
                 act(x, [&] { x.run->draw(share); });
-            }
     }
     guard.done();
 }

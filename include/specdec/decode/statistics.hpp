@@ -138,8 +138,6 @@ struct shared_pass {
     std::uint64_t number = 0;  ///< among the batch's passes, from 1
     std::size_t positions = 0; ///< scored in it, of all texts; 0: there was none
     double seconds = 0;        ///< it took; 0: nobody measured
-    /// The text's part of each pass of the drafter for this round (part_of_draft_pass), on average.
-    double part_of_drafts = 1;
 };
 
 /// What a batch counts.

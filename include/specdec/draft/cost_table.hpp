@@ -13,14 +13,6 @@ namespace specdec {
 /// every power of two.
 inline constexpr std::size_t followed_positions = 16;
 
-/// What a text pays of a pass of the drafter that so many texts share, in passes alone: weights are
-/// read once for all, so a further row costs a part of a pass, by default a quarter. What passes
-/// really take is learnt in these units (cost_model).
-[[nodiscard]] constexpr double part_of_draft_pass(std::size_t texts) {
-    constexpr double row = 0.25;
-    return texts > 1 ? (1 + row * static_cast<double>(texts - 1)) / static_cast<double>(texts) : 1;
-}
-
 /// What the parts of a round cost, all in one unit of your choice: seconds, or passes of the
 /// target. The table is measured (decode/measure_costs.hpp) or given. With a given table automatic
 /// draft lengths depend on no clock, so a seed has the same output again.

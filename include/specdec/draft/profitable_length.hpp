@@ -71,7 +71,7 @@ public:
         draft_offer out{.costs = &costs_, .width = width(), .begin = begin(), .draft = drafting()};
         if (!may_draft_ || next_ == probe::plain)
             return out;
-        const double first = hopeful(own_first());
+        const double first = own_first();
         const double later = (later_kept_ + own_known * first) / (later_ + own_known);
         double reached = first;
         for (; out.tokens < out.most && out.tokens < settings_.longest; ++out.tokens) {
@@ -105,8 +105,8 @@ public:
             return false;
         if (now.drafted == 0 && next_ == probe::draft)
             return true;
-        if (share_.planned && (now.drafted == 0 || !share_.drafts))
-            return share_.drafts; // as planned, of what is known before anything is drawn
+        if (share_.planned && !share_.drafts)
+            return false;
         return outlook(now) >= (next_ == probe::longer ? 0.5 : 1);
     }
 
@@ -218,12 +218,6 @@ private:
     [[nodiscard]] double own_first() const {
         return (own_kept_ + own_known * predictor_->next({})) / (own_ + own_known);
     }
-    /// A chance with half its standard error: one that is too low would stay so, as a text that
-    /// drafts nothing learns nothing.
-    [[nodiscard]] double hopeful(double chance) const {
-        const double error = builtin::sqrt(chance * (1 - chance) / (own_ + own_known));
-        return least(chance + error / 2, 1);
-    }
     /// The chance that the next token is kept.
     [[nodiscard]] double next(const draft_progress& now) const {
         return share_.planned && now.drafted == 0 ? own_first() : predictor_->next(now);
@@ -251,7 +245,7 @@ private:
     /// best of them, 1 as soon as one is worth it. all_kept: if all of them were.
     [[nodiscard]] double outlook(const draft_progress& now, bool all_kept = false) const {
         const double width = this->width();
-        const double draft = drafting() * share_.part;
+        const double draft = drafting();
         const auto n = static_cast<double>(now.drafted);
         const double least = rate(), before = pass(1 + width * n);
         const double feed = n > 0 ? 0 : begin();

@@ -19,8 +19,7 @@ struct draft_offer {
     std::size_t tokens = 0;            ///< whose worth is known
     double width = 1;                  ///< positions of the target's pass for each
     double begin = 0;                  ///< what a draft costs beside its tokens
-    double draft = 0;                  ///< what each costs beside the target's pass, alone
-    bool together = false;             ///< texts can share the drafter's passes
+    double draft = 0;                  ///< what each costs beside the target's pass
 };
 
 /// One text's part of a pass of the target that several share.
@@ -33,29 +32,26 @@ struct pass_share {
     bool drafts = true;   ///< whether the text has draft tokens by the plan
     double others = 0;    ///< positions of the other texts
     double rate = 0;      ///< tokens of all texts a unit of cost
-    double part = 1;      ///< what it pays of each of the drafter's passes
 
     friend bool operator==(const pass_share&, const pass_share&) = default;
 };
 
 /// Which texts that share a pass of the target draft, and how much. Draft tokens compete for the
-/// positions of the pass. For every number k of them it takes those that are worth most, one after
-/// the other,
+/// positions of the pass. For every number k of them it takes those that are worth most,
 ///
-///     w_1, w_2, ..   expected target tokens, less what drafting costs at the rate of no drafts
+///     w_1 >= w_2 >= ..   expected target tokens, less what drafting costs at the rate of no drafts
 ///     rate(k) := (texts + sum of worths) / (pass(texts + positions) + cost of drafting)
 ///
 /// and the k of the highest rate; 0, so that nobody drafts, unless that is least_gain above
 /// rate(0). Each text is told of the rate and of the positions that the others have then, and goes
 /// by these as its draft shows how sure it is. All of it depends on committed rounds and costs
 /// alone. Every pass over some positions is looked at by itself: where kernels work in blocks, it
-/// fills them. Texts that draft together share the drafter's passes: once one has an i-th token,
-/// that of another costs only what it adds to the pass.
+/// fills them.
 ///
 ///     plan.clear(); plan.add(offer) for each text; plan.decide(); plan.share(i) to text i
 ///
 /// Symbols: a unit of cost as in the table of the first text that has one. Complexity: texts times
-/// draft tokens that are offered. Allocates at construction only.
+/// draft tokens that are worth their drafting. Allocates at construction only.
 class shared_rows {
 public:
     /// Gains below this may be an error of the costs.
@@ -63,10 +59,7 @@ public:
 
     explicit shared_rows(std::size_t most_texts) { texts_.reserve(most_texts); }
 
-    void clear() {
-        texts_.clear();
-        sharing_ = {};
-    }
+    void clear() { texts_.clear(); }
     void add(const draft_offer& offer) { texts_.push_back({.offer = offer}); }
 
     void decide() {
@@ -80,9 +73,9 @@ public:
         double rows = rows_, tokens = rows_, drafting = 0, best = least_gain * plain;
         while (text* const t = most_worth(plain)) {
             tokens += t->offer.worth[t->next];
-            drafting += cost(*t);
+            drafting += t->cost();
             rows += t->offer.width;
-            sharing_[t->next++] += t->offer.together ? 1U : 0U;
+            ++t->next;
             if (const double now = tokens / (costs->pass_over(rows) + drafting); now > best) {
                 best = rate_ = now;
                 rows_ = rows;
@@ -104,7 +97,6 @@ public:
         out.drafts = own.tokens > 0;
         out.others = rows_ - 1 - own.offer.width * static_cast<double>(own.tokens);
         out.rate = rate_;
-        out.part = part(own);
         return out;
     }
 
@@ -112,6 +104,8 @@ private:
     struct text {
         draft_offer offer{};
         std::size_t next = 0, tokens = 0; // looked at; in the best plan so far
+
+        [[nodiscard]] double cost() const { return offer.draft + (next == 0 ? offer.begin : 0); }
     };
 
     [[nodiscard]] const cost_table* costs_of_first() const {
@@ -120,37 +114,14 @@ private:
                 return t.offer.costs;
         return nullptr;
     }
-    /// What a text's next token costs beside the target's pass.
-    [[nodiscard]] double cost(const text& t) const {
-        const auto passes = [](std::size_t texts) {
-            return static_cast<double>(texts) * part_of_draft_pass(texts);
-        };
-        const std::size_t others = t.offer.together ? sharing_[t.next] : 0;
-        return t.offer.draft * (passes(others + 1) - passes(others)) +
-               (t.next == 0 ? t.offer.begin : 0);
-    }
-    /// What it pays of each pass that its draft takes, by the plan.
-    [[nodiscard]] double part(const text& own) const {
-        if (!own.offer.together || own.tokens == 0)
-            return 1;
-        double sum = 0;
-        for (std::size_t i = 0; i < own.tokens; ++i) {
-            std::size_t texts = 0;
-            for (const text& t : texts_)
-                texts += t.offer.together && t.tokens > i ? 1U : 0U;
-            sum += part_of_draft_pass(texts);
-        }
-        return sum / static_cast<double>(own.tokens);
-    }
-    /// Whose next token is worth most. Null: all have been looked at.
+    /// Whose next token is worth most, if any is worth its drafting.
     [[nodiscard]] text* most_worth(double rate) {
         text* best = nullptr;
         double most = 0;
         for (text& t : texts_) {
             if (t.next == t.offer.tokens)
                 continue;
-            if (const double worth = t.offer.worth[t.next] - rate * cost(t);
-                best == nullptr || worth > most) {
+            if (const double worth = t.offer.worth[t.next] - rate * t.cost(); worth > most) {
                 most = worth;
                 best = &t;
             }
@@ -159,7 +130,6 @@ private:
     }
 
     std::vector<text> texts_;
-    std::array<std::size_t, draft_offer::most> sharing_{}; // [i] texts with an i-th token so far
     double rows_ = 0, rate_ = 0;
 };
 

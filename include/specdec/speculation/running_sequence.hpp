@@ -60,9 +60,7 @@ public:
     [[nodiscard]] draft_offer offer() override {
         if (trees || pause_ > 0)
             return {};
-        draft_offer out = lengths_.offer();
-        out.together = lease_ != nullptr; // whose model gathers rows
-        return out;
+        return lengths_.offer();
     }
     void share_pass(const pass_share& share) override { sharing_ = share; }
     void drafter_reads_at_most(std::size_t tokens) override { most_read_ = tokens; }

@@ -111,7 +111,6 @@ private:
     void learn_costs(const draft_outcome& o, round_seconds took, std::size_t looked_up) {
         cost_model& costs = learned_->costs;
         const bool drafted = o.forwards > 0;
-        const double forwards = static_cast<double>(o.forwards) * pass_.part_of_drafts;
         const std::size_t n = 1 + o.proposed;
         const auto texts = static_cast<double>(given_.texts); // that share this round's pass
         const auto share = [&](const cost_table& by, std::size_t positions) {
@@ -133,7 +132,7 @@ private:
                                   : texts > 1 ? 0
                                               : n,
                      .pass_counts = counts,
-                     .rest = {.forwards = forwards,
+                     .rest = {.forwards = static_cast<double>(o.forwards),
                               .looked_up = static_cast<double>(looked_up),
                               .fed = drafted ? missed_ : 0},
                      .rest_counts = usual && (!drafted || drafter_fed_)},
@@ -146,8 +145,9 @@ private:
         const double part =
             shared ? now.part_of_pass(static_cast<double>(n), all, texts) : share(now, n);
         const double pass = shared ? pass_.seconds * part / now.pass_over(all) : took.pass;
-        const double expected =
-            (part + now.draft_of(forwards) + (drafted ? now.catch_up * missed_ : 0)) / plain;
+        const double expected = (part + now.draft_of(static_cast<double>(o.forwards)) +
+                                 (drafted ? now.catch_up * missed_ : 0)) /
+                                plain;
         const double rounds = costs.rounds_in(pass + took.rest) / plain;
         if (rounds > 0 && prompt_fed_ && (drafted || looked_up == 0)) // each its part of the pass
             learned_->balance.count(drafted, static_cast<double>(o.emitted) / texts,
