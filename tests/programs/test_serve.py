@@ -582,7 +582,7 @@ class Adapters(Served):
                             ((f"a={good}", f"a={good}"), "--target-adapter: a: expected a name that no other model has"),
                             ((f"{self.server.model}={good}",), "expected a name that no other model has"),
                             (("a=/nowhere",), "/nowhere/adapter_config.json"),
-                            ((f"a={narrow}",), f"{narrow}/adapter_model.safetensors: {name}: expected")):
+                            ((f"a={narrow}",), f"{narrow}/adapter_model.safetensors: tensor {name}: expected shape")):
             flags = [x for one in flags for x in ("--target-adapter", one)]
             done = subprocess.run([PROGRAMS / "specdec-serve", *COSTS, "--port", "0", "--threads", "1", *flags], capture_output=True, text=True,
                                   timeout=60)
