@@ -14,7 +14,7 @@ With --base-url it measures instead a server that is there already, ours or any 
 and time to the first token, by the number of clients. Greedy; every client asks the same prompts in another order.
 
     specdec-serve --models smollm2 --sequences 16 --threads 2 --port 8080
-    llama-server -m models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf -np 16 -c 16384 -t 2 --port 8081
+    build/llama-cpp/bin/llama-server -m models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf -np 16 -c 16384 -t 2 --port 8081
     serve_clients.py --base-url http://127.0.0.1:8080/v1 --chat [--field speculative=false]
 """
 import argparse, collections, concurrent.futures, http.client, json, os, pathlib, random, statistics, sys, threading, time
