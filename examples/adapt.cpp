@@ -590,9 +590,6 @@ int main(int argc, char** argv) {
     app.add_option("--pretrain-head", f.pretrain_head,
                    "a file of prompts: before the tasks, the head alone learns from up to --tokens "
                    "tokens served of them, and the drafter stays as it is (OmniDraft, 4.3.5)")
-        ->check([](const std::string& file) { // before what it needs
-            return file.empty() ? "expected a file of prompts" : "";
-        })
         ->needs(head);
     add_number(app, "--longest", f.longest, {1, 64},
                "draft tokens of a round that the head ends (default: 8)")

@@ -48,9 +48,7 @@ joint_law law_of(row_tree& p, row_tree& q, const WithBridge& with_bridge,
 
 template <class WithBridge>
 void check(const char* name, const toy_words& two, const WithBridge& with_bridge) {
-    const std::vector<any_verifier> rules{token_rejection{.thinning = {1, 1}},
-                                          block_verification{.thinning = {1, 1}}, exact_match{},
-                                          coupled_match(two.keys)};
+    const std::vector<any_verifier> rules{by_rejection, by_block, by_match, by_coupling(two.keys)};
     std::uint64_t seed = 70;
     for (const any_verifier& rule : rules)
         for (const row_kind kind : {row_kind::random, row_kind::zeros}) {

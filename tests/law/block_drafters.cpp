@@ -55,7 +55,7 @@ void check_blocks(const char* name, const toy_words& two, const WithBridge& with
     std::size_t accepted = 0, drafted = 0, passes = 0;
     const auto check = [&](const auto& rule, const scenario& s, std::size_t places) {
         toy_rows_of rows(two, seed += 2);
-        CAPTURE(name, s.name, rule_name(rule), places);
+        CAPTURE(name, s.name, rule.name, places);
         const auto make = [&](auto&, const auto& use) {
             auto target = model_of<target_id>(rows.p);
             toy_block_model engine = blocks_of(rows.q, places);

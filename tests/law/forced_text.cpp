@@ -136,7 +136,7 @@ spoken check_forced(const char* name, const texts& t, std::vector<scenario> all,
                 };
                 s.start.prompt = prompt;
                 s.start.prefix = {};
-                CAPTURE(name, s.name, static_cast<int>(q_kind), rule_name(rule), t.on_target);
+                CAPTURE(name, s.name, static_cast<int>(q_kind), rule.name, t.on_target);
                 t.with_rows(p, [&](const auto& laws, row_tree& wanted) {
                     played found =
                         play(made_world{p, models}, with_bridge, rule, watched{s, saw}, laws);
@@ -144,7 +144,7 @@ spoken check_forced(const char* name, const texts& t, std::vector<scenario> all,
                     ledger.check(found);
                 });
             }
-        ledger.print(name, rule_name(rule));
+        ledger.print(name, rule.name);
     };
     (check(rules), ...);
     return seen;

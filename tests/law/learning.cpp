@@ -69,7 +69,7 @@ void check_learning(const char* name, const toy_words& two, const WithBridge& wi
     std::uint64_t seed = 700;
     for_lossless_rules([&](const auto& rule) {
         for (const auto& rounds : courses()) {
-            CAPTURE(name, rule_name(rule), ++seed);
+            CAPTURE(name, rule.name, ++seed);
             ledger.check(play_learning(two, with_bridge, rule, rounds, seed, changes));
         }
     });
@@ -142,7 +142,7 @@ void check_heads(const char* name, const toy_words& two, const WithBridge& with_
     const auto check = [&](const auto& rule) {
         for (const sampling_parameters& draft :
              {sampling_parameters{}, sampling_parameters{.temperature = 0.7F}}) {
-            CAPTURE(name, rule_name(rule), ++seed);
+            CAPTURE(name, rule.name, ++seed);
             ledger.check(play_with_head(two, with_bridge, rule, draft, seed, lengths));
         }
     };

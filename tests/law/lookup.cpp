@@ -67,7 +67,7 @@ drafts check_lookup(const char* name, const looked_up_words& w, const Make& make
             for (const row_kind kind : {row_kind::random, row_kind::zeros, row_kind::denormal}) {
                 row_tree p(toy_rows(kind, 3, ++seed));
                 s.start = {.settings = {.capacity = 64}, .prompt = w.prompt, .prefix = {}};
-                CAPTURE(name, s.name, static_cast<int>(kind), rule_name(rule));
+                CAPTURE(name, s.name, static_cast<int>(kind), rule.name);
                 const auto models = [&](auto&, const auto& use) {
                     auto target = w.target(p);
                     no_drafter nobody;
@@ -79,7 +79,7 @@ drafts check_lookup(const char* name, const looked_up_words& w, const Make& make
                 };
                 ledger.check(play(made_world{p, models}, bridge, rule, watched{s, saw}));
             }
-        ledger.print(name, rule_name(rule));
+        ledger.print(name, rule.name);
     };
     for_lossless_rules(check);
     check(by_coupling(w.keys));
@@ -157,7 +157,7 @@ TEST_CASE("two texts that take turns with one index have together the target's l
         for (const course& c : courses_of_two(2)) {
             row_tree p(toy_rows(row_kind::random, 3, seed++));
             const auto check = [&](const auto& rule) {
-                CAPTURE(prompt, rule_name(rule));
+                CAPTURE(prompt, rule.name);
                 for (const std::size_t lacks : {std::size_t{0}, std::size_t{1}})
                     check_sharing(w, p, rule, c, lacks, changed, accepted);
             };

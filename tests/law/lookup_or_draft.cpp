@@ -84,10 +84,10 @@ spoken check_beside(const char* name, const texts& t, const std::vector<scenario
                 };
                 s.start.prompt = t.prompt;
                 s.start.prefix = {};
-                CAPTURE(name, s.name, static_cast<int>(p_kind), rule_name(rule));
+                CAPTURE(name, s.name, static_cast<int>(p_kind), rule.name);
                 ledger.check(play(made_world{p, models}, beside, rule, watched{s, saw}));
             }
-        ledger.print(name, rule_name(rule));
+        ledger.print(name, rule.name);
     };
     (check(rules), ...);
     return seen;
@@ -166,7 +166,7 @@ TEST_CASE(
             scenario s{.name = "drawn", .steps = steps, .length = 2};
             s.start.prompt = t.prompt;
             s.start.prefix = {};
-            CAPTURE(rule_name(rule), seed);
+            CAPTURE(rule.name, seed);
             CHECK(play(made_world{p, models}, beside, rule, watched{s, saw}).deviation() < exact);
         }
         return std::pair{found, drafted};
@@ -198,7 +198,7 @@ TEST_CASE("two texts beside whose drafters is looked up in one index have the ta
             row_tree p(toy_rows(row_kind::random, 3, ++seed)),
                 q(toy_rows(row_kind::random, 3, 100 + seed));
             const auto check = [&](const auto& with_bridge, const auto& rule) {
-                CAPTURE(prompt, rule_name(rule));
+                CAPTURE(prompt, rule.name);
                 check_two_texts(p, c, [&](interval_coin& coin, const auto& use) {
                     byte_index index({.bytes = 1024, .short_ends = true});
                     acceptance_table table;

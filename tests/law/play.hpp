@@ -139,7 +139,7 @@ void check_under_rules(law_ledger& ledger, const char* name, const std::vector<s
                        const Found& found) {
     for (const scenario& s : all)
         for_lossless_rules([&](const auto& rule) {
-            CAPTURE(name, s.name, rule_name(rule));
+            CAPTURE(name, s.name, rule.name);
             ledger.check(found(rule, s));
         });
 }
@@ -159,7 +159,7 @@ void check_scenarios(const char* bridge, const auto& two, const std::vector<scen
                 CAPTURE(bridge, s.name, static_cast<int>(p_kind));
                 ledger.check(play(rows.models(), with_bridge, rule, s));
             }
-        ledger.print(bridge, rule_name(rule));
+        ledger.print(bridge, rule.name);
     };
     (check_rule(rules), ...);
 }

@@ -68,7 +68,7 @@ void check_processed(const char* name, const WithBridge& with_bridge, const Make
                 found.wanted = target_alone(wanted, s.length, s.target);
                 ledger.check(found);
             }
-        ledger.print(name, rule_name(rule));
+        ledger.print(name, rule.name);
     });
 }
 
@@ -178,8 +178,8 @@ TEST_CASE("processors of drafts of three, whose rows are asked for together", "[
     law_ledger ledger;
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
         row_tree p(toy_rows(row_kind::random, 4, seed)), q(toy_rows(row_kind::random, 2, seed + 9));
-        ledger.check(play(with_processor(p, q, penalised_pieces), two.slrs(0),
-                          token_rejection{.thinning = {1, 1}}, three));
+        ledger.check(
+            play(with_processor(p, q, penalised_pieces), two.slrs(0), by_rejection, three));
     }
     std::printf("slrs, drafts of three    %9llu paths\n",
                 static_cast<unsigned long long>(ledger.paths));
@@ -250,8 +250,7 @@ TEST_CASE("processors behind a long prompt", "[law]") {
         model_drafter drafter(draft);
         use(target, drafter);
     };
-    played found = play(made_world{p, make}, always(make_identity_bridge(3, 3, 80, 3)),
-                        block_verification{.thinning = {1, 1}},
+    played found = play(made_world{p, make}, always(make_identity_bridge(3, 3, 80, 3)), by_block,
                         scenario{.steps = {{.gamma = 3}}, .length = 3, .start = behind_62},
                         penalised_rows_behind(62));
     found.wanted = target_alone(wanted, 3);

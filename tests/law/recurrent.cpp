@@ -54,7 +54,7 @@ played play_recurrent(const WithBridge& with_bridge, const toy_words& two, std::
     };
     const step nothing{.gamma = gamma, .what = then::nothing},
         part{.gamma = gamma, .what = then::part};
-    return play(made_world{p, make}, with_bridge, token_rejection{.thinning = {1, 1}},
+    return play(made_world{p, make}, with_bridge, by_rejection,
                 scenario{.steps = {nothing, part, {.gamma = 1}},
                          .length = length,
                          .draft = {.top_k = 2}, // of three: a tenth of the paths
@@ -77,12 +77,12 @@ double deviation_in_a_batch(const WithBridge& with_bridge, const toy_words& two,
         model_drafter drafter(one), beside(other);
         silent_reader reader;
         const fixed_length stop{gamma};
-        const token_rejection rule{.thinning = {1, 1}};
         std::pair<sequence, sequence> texts;
         with_bridge(gamma, [&](auto bridge) {
             with_bridge(gamma, [&](auto bridge_beside) {
-                session first(std::move(bridge), rule, session_settings{.capacity = 16});
-                session second(std::move(bridge_beside), rule, session_settings{.capacity = 16});
+                session first(std::move(bridge), by_rejection, session_settings{.capacity = 16});
+                session second(std::move(bridge_beside), by_rejection,
+                               session_settings{.capacity = 16});
                 first.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
                 second.start(std::vector{target_id{0}, target_id{1}}, std::vector{draft_id{0}});
                 const generation_limits limits{.max_tokens = length};
@@ -143,8 +143,7 @@ TEST_CASE("a second text of models that cannot be truncated has the target's law
             model_drafter drafter(draft);
             sequence text;
             two.tli()(std::size_t{2}, [&](auto bridge) {
-                session decoder(std::move(bridge), token_rejection{.thinning = {1, 1}},
-                                session_settings{.capacity = 16});
+                session decoder(std::move(bridge), by_rejection, session_settings{.capacity = 16});
                 const philox_coin first(1);
                 decoder.start(ids_of<target_id>({0, 1, 1, 0}), std::vector{draft_id{0}});
                 for (int i = 0; i < 2; ++i)

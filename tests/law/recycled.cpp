@@ -64,11 +64,11 @@ TEST_CASE("sessions with recycled chains have the target's law", "[law]") {
             for (const row_kind kind : {row_kind::random, row_kind::zeros, row_kind::denormal})
                 for (const bool knows : {false, true}) {
                     row_tree p(toy_rows(kind, 3, ++seed));
-                    CAPTURE(s.name, static_cast<int>(kind), knows, rule_name(rule));
+                    CAPTURE(s.name, static_cast<int>(kind), knows, rule.name);
                     ledger.check(play_recycled(p, knows ? begun(3, 2) : successor_table(3, 2), rule,
                                                watched{s, saw}));
                 }
-        ledger.print("recycled", rule_name(rule));
+        ledger.print("recycled", rule.name);
     };
     for_lossless_rules(check);
     CHECK(accepted > 100);

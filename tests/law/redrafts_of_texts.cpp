@@ -195,24 +195,28 @@ void check_facade(const char* name, const toy_words& two, const Add& add) {
     CHECK(total_variation(law, wanted(both, two, encoded(two.target, prompt_text))) < exact);
 }
 
-TEST_CASE("texts of the facade, one of which failed and goes on, have the target's law", "[law]") {
+/// A text whose TLI drafter and lookup take turns.
+void add_chain(facade_world& world, const toy_words& two, const auto& rule) {
     using lookup_type = suffix_lookup<byte_index&>;
     using chains = any_source<facade_world::coin_type>;
+    two.tli()(1, [&](auto bridge) {
+        world.add(rule, {}, [&](auto& drafter) {
+            return lookup_or_draft<chains, lookup_type, words_type, interval_number>(
+                chains(std::move(bridge), drafter),
+                lookup_with<lookup_type, words_type, lookup_turns>{
+                    {shared_suffixes(world.index), two.target, 1},
+                    lookup_turns(world.table, cheap, cheap)},
+                2);
+        });
+    });
+}
+
+TEST_CASE("texts of the facade, one of which failed and goes on, have the target's law", "[law]") {
+    using lookup_type = suffix_lookup<byte_index&>;
     using trees = any_tree_source<facade_world::coin_type>;
     static const toy_words two({"a", "b"}, {"b", "a"}), same({"a", "b"}, {"a", "b"});
     const auto chain = [&](const char* name, const auto& rule) {
-        check_facade(name, two, [&](facade_world& world) {
-            two.tli()(1, [&](auto bridge) {
-                world.add(rule, {}, [&](auto& drafter) {
-                    return lookup_or_draft<chains, lookup_type, words_type, interval_number>(
-                        chains(std::move(bridge), drafter),
-                        lookup_with<lookup_type, words_type, lookup_turns>{
-                            {shared_suffixes(world.index), two.target, 1},
-                            lookup_turns(world.table, cheap, cheap)},
-                        2);
-                });
-            });
-        });
+        check_facade(name, two, [&](facade_world& world) { add_chain(world, two, rule); });
     };
     chain("facade, tli", by_rejection);
     chain("facade, tli, block", by_block);
@@ -235,8 +239,6 @@ TEST_CASE("texts of the facade, one of which failed and goes on, have the target
 }
 
 TEST_CASE("texts of a batch whose drafters are fed in pieces have the target's law", "[law]") {
-    using lookup_type = suffix_lookup<byte_index&>;
-    using chains = any_source<facade_world::coin_type>;
     static const toy_words two({"a", "b"}, {"b", "a"});
     const course both{2, 2, {}};
     const auto check = [&](const auto& rule) {
@@ -246,17 +248,8 @@ TEST_CASE("texts of a batch whose drafters are fed in pieces have the target's l
         enumerate<interval_coin>([&](interval_coin& coin) {
             facade_world world(two, coin);
             prompt = world.prompt = encoded(two.target, "ababbabaabb");
-            for (int text = 0; text < 2; ++text)
-                two.tli()(1, [&](auto bridge) {
-                    world.add(rule, {}, [&](auto& drafter) {
-                        return lookup_or_draft<chains, lookup_type, words_type, interval_number>(
-                            chains(std::move(bridge), drafter),
-                            lookup_with<lookup_type, words_type, lookup_turns>{
-                                {shared_suffixes(world.index), two.target, 1},
-                                lookup_turns(world.table, cheap, cheap)},
-                            2);
-                    });
-                });
+            add_chain(world, two, rule);
+            add_chain(world, two, rule);
             speculative_text &one = world.texts[0]->speculative(),
                              &other = world.texts[1]->speculative();
             batch<any_batch_model<target_id>, speculative_text> side_by_side(world.target, {}, true,

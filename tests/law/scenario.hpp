@@ -110,10 +110,6 @@ inline lossless_rule by_coupling(const text_keys& keys) {
     return {coupled_match(keys), "coupled match"};
 }
 
-inline const char* rule_name(const lossless_rule& rule) {
-    return rule.name;
-}
-
 /// Does with a round's result what the driver does.
 template <class Session>
 void commit_as(then what, Session& decoder, const round_result& r) {

@@ -193,7 +193,7 @@ TEST_CASE("wide rows: what is looked up beside a drafter has the target's law", 
                 looked_up += c.looked_up;
                 accepted += c.looked_up_accepted;
             };
-            CAPTURE(rule_name(rule));
+            CAPTURE(rule.name);
             CHECK(play(made_world{p, models}, beside, rule, watched{one, saw}).deviation() < exact);
         };
         const lossless_rule unthinned{token_rejection{.thinning = {0, 0}}, "token rejection"};

@@ -417,7 +417,7 @@ class Compare(unittest.TestCase):
             self.assertEqual(f"{rule} is {speed}: " in below, float(speed[:-1]) < 1, below)
 
     def test_why(self):
-        flags = "--limit", 2, "-n", 24, "--temperatures", 0, "--rules", "tli,slem", "--why", "--costs", "0.25,0,1,3,4,5"
+        flags = "--limit", 2, "-n", 24, "--temperatures", 0, "--rules", "tli,slem", "--why", "--repeats", 3, "--costs", "0.25,0,1,3,4,5"
         out = call("compare", *flags)
         self.assertLessEqual(max(map(len, out.splitlines())), 100, out)
         self.assertNotIn("drafting switched itself off", out)  # said better

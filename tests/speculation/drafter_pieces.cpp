@@ -32,22 +32,7 @@ struct watched_models : batch_of<draft_id, draft_model> {
     }
 };
 
-struct watched_pair {
-    toy_pair words;
-    batch_of<target_id, target_model> target;
-    watched_models draft;
-    speculation pair;
-
-    explicit watched_pair(std::size_t sequences)
-        : target(sequences, target_model(words.target.table(), {.capacity = 400})),
-          draft(sequences, draft_model(words.draft.table(), {.seed = 2, .capacity = 400})),
-          pair({.models = target, .tokenizer = words.target, .ends = {toy_pair::end}},
-               {.models = draft,
-                .tokenizer = words.draft,
-                .bos = toy_pair::bos,
-                .begins_with_bos = true,
-                .ends = {toy_pair::stop}}) {}
-};
+using watched_pair = paired_toys<watched_models>;
 
 std::string many(const std::string& text, std::size_t n) {
     std::string all;

@@ -44,21 +44,6 @@ private:
 };
 
 /// A pair of toys whose drafter fails when it is told to.
-struct failing_pair {
-    toy_pair words;
-    batch_of<target_id, target_model> target;
-    failing_models<> draft;
-    speculation pair;
-
-    explicit failing_pair(std::size_t sequences = 1)
-        : target(sequences, target_model(words.target.table())),
-          draft(sequences, draft_model(words.draft.table(), {.seed = 2})),
-          pair({.models = target, .tokenizer = words.target, .ends = {toy_pair::end}},
-               {.models = draft,
-                .tokenizer = words.draft,
-                .bos = toy_pair::bos,
-                .begins_with_bos = true,
-                .ends = {toy_pair::stop}}) {}
-};
+using failing_pair = paired_toys<failing_models<>>;
 
 } // namespace specdec::testing

@@ -15,13 +15,14 @@ namespace specdec::testing {
 using target_model = text_model<target_id>;
 using draft_model = text_model<draft_id>;
 
-/// Two toy models of so many sequences, as sides of a speculation.
-struct toys {
+/// Two toy models of so many sequences, as sides of a speculation. Drafts: the drafter's.
+template <class Drafts>
+struct toys_with {
     toy_pair words;
     batch_of<target_id, target_model> target;
-    batch_of<draft_id, draft_model> draft;
+    Drafts draft;
 
-    explicit toys(std::size_t sequences = 1)
+    explicit toys_with(std::size_t sequences = 1)
         : target(sequences, target_model(words.target.table())),
           draft(sequences, draft_model(words.draft.table(), {.seed = 2})) {}
 
@@ -36,6 +37,16 @@ struct toys {
                 .ends = {toy_pair::stop}};
     }
     speculation pair() { return speculation(target_side(), draft_side()); }
+};
+using toys = toys_with<batch_of<draft_id, draft_model>>;
+
+/// The same with one speculation of both, which remembers.
+template <class Drafts>
+struct paired_toys : toys_with<Drafts> {
+    speculation pair;
+
+    explicit paired_toys(std::size_t sequences = 1)
+        : toys_with<Drafts>(sequences), pair(toys_with<Drafts>::pair()) {}
 };
 
 inline decode_settings fixed(std::optional<rule> how, float temperature, std::uint64_t seed = 1) {

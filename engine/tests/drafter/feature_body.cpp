@@ -23,6 +23,15 @@ using namespace specdec::engine;
 using Catch::Contains;
 using namespace drafter_forms;
 
+namespace {
+
+/// How far a pass in a format may be from the one in double.
+double margin_of(precision format) {
+    return format == precision::f32 ? 2e-5 : format == precision::bf16 ? 0.05 : 0.15;
+}
+
+} // namespace
+
 TEST_CASE("bodies that read features: the papers' forward pass, in any groups") {
     const toy::checkpoint target_files;
     constexpr auto one = feature_kind::head_input, three = feature_kind::low_mid_high;
@@ -51,13 +60,10 @@ TEST_CASE("bodies that read features: the papers' forward pass, in any groups") 
             std::vector<place> places;
             for (std::size_t i = 0; i < 4; ++i)
                 places.push_back({ids[i].value, numbers(target.features()[i]), false});
-            const double margin = format == precision::f32    ? 2e-5
-                                  : format == precision::bf16 ? 0.05
-                                                              : 0.15;
             const body_output rows = body.read(0, ids, {target.features().middle(0, 4), false});
             const auto [state, own] = oracle(files, target_files, places);
-            check_near(numbers(rows.states[3]), state, margin);
-            check_near(numbers(rows.own[3]), own, margin);
+            check_near(numbers(rows.states[3]), state, margin_of(format));
+            check_near(numbers(rows.own[3]), own, margin_of(format));
 
             // Place by place: the same to the bit.
             doubles one_by_one;
@@ -76,7 +82,7 @@ TEST_CASE("bodies that read features: the papers' forward pass, in any groups") 
             for (int turn = 0; turn < 2; ++turn) {
                 const body_output drafted =
                     again.read(0, {&next, 1}, {{fed.data(), 1, 36, 36}, true});
-                check_near(numbers(drafted.states[0]), later, margin);
+                check_near(numbers(drafted.states[0]), later, margin_of(format));
                 again.truncate(0, 4);
             }
         }
@@ -102,13 +108,10 @@ TEST_CASE("EAGLE 3.1's norms: the forward pass of chains, trees and several sequ
                 std::vector<place> places;
                 for (std::size_t i = 0; i < 3; ++i)
                     places.push_back({ids[i].value, numbers(target.features()[i]), false});
-                const double margin = format == precision::f32    ? 2e-5
-                                      : format == precision::bf16 ? 0.05
-                                                                  : 0.15;
                 const body_output rows = body.read(0, ids, {target.features().middle(0, 3), false});
                 const auto [state, own] = oracle(files, target_files, places);
-                check_near(numbers(rows.states[2]), state, margin);
-                check_near(numbers(rows.own[2]), own, margin);
+                check_near(numbers(rows.states[2]), state, margin_of(format));
+                check_near(numbers(rows.own[2]), own, margin_of(format));
                 CHECK((numbers(rows.own[2]) == numbers(rows.states[2])) == output);
 
                 // Its own feature goes in, at a place and at a node.
@@ -120,7 +123,7 @@ TEST_CASE("EAGLE 3.1's norms: the forward pass of chains, trees and several sequ
                 const std::size_t root = tree_root;
                 const doubles of_node =
                     numbers(body.read_tree(0, {&next, 1}, {&root, 1}, {last, true}).states[0]);
-                check_near(of_node, oracle(files, target_files, places).first, margin);
+                check_near(of_node, oracle(files, target_files, places).first, margin_of(format));
                 CHECK(numbers(body.read(0, {&next, 1}, {last, true}).states[0]) == of_node);
 
                 CHECK(check_feature_body([&] {

@@ -28,20 +28,19 @@ inline void refuse_open_ends(const CLI::App& app, int argc, const char* const* a
     }
 }
 
-/// Refuses flags and names that were given without a value, as `--cache "$FILE"` is where nothing
-/// set FILE, and `--cache --json`. Nobody means them, and what stands for "not given" would be done
-/// instead, or a file written that is called --json.
-inline void refuse_empty_values(const CLI::App& app) {
-    const auto refuse = [](const CLI::Option& of, const std::string& found) {
-        throw CLI::ValidationError(of.get_name(), "expected a value, found " + found);
-    };
-    for (const CLI::Option* option : app.get_options())
-        for (const std::string& value : option->results()) {
+/// Lets the app refuse flags and names that are given without a value, as `--cache "$FILE"` is
+/// where nothing set FILE, and `--cache --json`. Nobody means them, and what stands for "not given"
+/// would be done instead, or a file written that is called --json. Before it is parsed, so that the
+/// app says this first, then which flags are missing.
+inline void refuse_empty_values(CLI::App& app) {
+    for (CLI::Option* option : app.get_options())
+        option->check([&app](const std::string& value) -> std::string {
             if (value.empty())
-                refuse(*option, "\"\"");
+                return "expected a value, found \"\"";
             if (value.size() > 1 && value[0] == '-' && app.get_option_no_throw(value) != nullptr)
-                refuse(*option, "the flag " + value);
-        }
+                return "expected a value, found the flag " + value;
+            return "";
+        });
 }
 
 /// The frame of a program: reads the flags, runs the body, says what went wrong. Returns what main
@@ -55,8 +54,8 @@ int run_program(CLI::App& app, int argc, char** argv, Body&& body) {
     try {
         try {
             refuse_open_ends(app, argc, argv);
-            app.parse(argc, argv);
             refuse_empty_values(app);
+            app.parse(argc, argv);
             body();
         } catch (const CLI::ParseError& problem) {
             std::ostringstream help, other;

@@ -69,6 +69,54 @@ TEST_CASE("lookup turns: a drafter shows what it is worth where a text repeats s
     CHECK(useless < 20);
 }
 
+TEST_CASE("drafter beside: a line through the drafter's rounds, where old ones fade") {
+    drafter_beside line;
+    CHECK(line.mean(0.5) == 0);
+    CHECK(line(2, 0.5) == 1); // nothing is known: half of what was found
+    for (int i = 0; i < 400; ++i) {
+        const double x = i % 4; // worth 1 + 0.75 x, at a rate of 0.5
+        line.count(x, 2 + 0.75 * x, 2);
+    }
+    CHECK(line.mean(0.5) == Approx(1 + 0.75 * 1.5).margin(0.02));
+    CHECK(line(0, 0.5) == Approx(1).margin(0.1));
+    CHECK(line(3, 0.5) == Approx(3.25).margin(0.1));
+    CHECK(line(3, 0.25) == Approx(3.75).margin(0.1));
+    line.scale(2);
+    CHECK(line(3, 0.25) == Approx(3.25).margin(0.1));
+    for (int i = 0; i < 400; ++i)
+        line.count(i % 4, 3 - 0.5 * (i % 4), 0); // worth less where more is found
+    CHECK(line(0, 0.5) > line(3, 0.5));
+}
+
+TEST_CASE("lookup turns: where more is found the drafter may be worth more, too") {
+    acceptance_table table;
+    const cost_table cheap{{1, 1.01, 1.02, 1.03, 1.04}, 0.01, 0};
+    lookup_turns turns(table, cheap, cheap);
+    const auto weak = found(1, 0.5), strong = found(4, 0.95);
+    const auto of_lookup = [&](std::size_t n, std::size_t drafted) { // rounds, where much is found
+        std::size_t looked_up = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const bool much = i % 2 == 1;
+            const draft_outcome outcome{
+                .steps = much ? strong : weak, .kept = much ? std::size_t{3} : 0, .rejected = true};
+            const std::size_t now = turns.choose(outcome.steps);
+            looked_up += much && now > 0 ? 1U : 0U;
+            if (now > 0)
+                turns.learn({.looked_up = true, .proposed = now, .committed = outcome.kept + 1},
+                            outcome);
+            else
+                turns.learn({.proposed = 4, .drafted = 4, .committed = much ? drafted : 1},
+                            outcome);
+        }
+        return looked_up;
+    };
+    (void)of_lookup(200, 5);
+    CHECK(turns.beside() < 2.5); // less than what was found, but there it gives four
+    CHECK(of_lookup(200, 5) < 10);
+    (void)of_lookup(200, 1); // no longer
+    CHECK(of_lookup(200, 1) > 80);
+}
+
 TEST_CASE("lookup turns: each side learns its own") {
     acceptance_table table;
     lookup_turns turns(table, cpu, cpu);

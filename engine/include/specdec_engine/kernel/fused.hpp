@@ -10,13 +10,13 @@
 /// build's optimisation.
 namespace specdec::engine::detail {
 
+#if defined(__GNUC__) && !defined(__clang__)
+// The compiler's functions are instructions: nothing is called that an ABI could differ for.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
 /// sum = a * b + sum, rounded once with registers of AVX2 and AVX-512, whose functions are compiled
 /// for FMA, and as the compiler likes with others. By reference, as all vectors (lines.hpp).
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored                                                                     \
-    "-Wpsabi" // nothing is called: the compiler's functions are instructions
-#endif
 template <class Floats>
 [[gnu::always_inline]] inline void add_product(Floats& sum, const Floats& a, const Floats& b) {
 #if defined(__x86_64__) && !defined(__clang__) // clang contracts an expression in every build

@@ -38,22 +38,29 @@ public:
         return factor;
     }
 
-    /// Of the tokens whose progress is given, how many are worth it: more than `beside`, what a
-    /// round without them is worth (0 of one that proposes nothing).
-    [[nodiscard]] std::size_t choose(std::span<const draft_progress> steps,
-                                     double beside = 0) const {
+    /// The best that can be proposed of some tokens: so many of them, worth so much more than none.
+    struct proposed_part {
+        std::size_t tokens = 0;
+        double worth = 0;
+    };
+    /// Of the tokens whose progress is given; none if there are none. The worth may be negative.
+    [[nodiscard]] proposed_part best(std::span<const draft_progress> steps) const {
         const double least = rate();
-        std::size_t best = 0;
-        double reached = 1, gain = 0, most = beside;
+        proposed_part out;
+        double reached = 1, gain = 0;
         for (std::size_t n = 1; n <= steps.size(); ++n) {
             reached *= table_->accept(steps[n - 1]);
             gain += reached;
-            if (const double worth = gain - least * (spent(n) - spent(0)); worth > most) {
-                most = worth;
-                best = n;
-            }
+            const double worth = gain - least * (spent(n) - spent(0));
+            if (n == 1 || worth > out.worth)
+                out = {n, worth};
         }
-        return best;
+        return out;
+    }
+    /// How many of them are proposed where nothing else would be.
+    [[nodiscard]] std::size_t choose(std::span<const draft_progress> steps) const {
+        const proposed_part found = best(steps);
+        return found.worth > 0 ? found.tokens : 0;
     }
 
     /// The chance that a token is kept whose progress is given, if all before it are.

@@ -38,12 +38,61 @@ private:
     double rounds_ = 0, worth_ = 0;
 };
 
+/// What a round of the drafter is worth where the found text is worth x, in tokens beyond a round
+/// without a draft: a line, fitted by least squares to the drafter's rounds, older ones fading.
+/// Where a text repeats itself the drafter does well, too, so its mean alone would be too low
+/// there.
+///
+///     beside(x) := mean(y) + b (x - mean(x)),   y = tokens - rate cost
+///     b         := (S_xy + r / 2) / (S_xx + r)
+///
+/// with the sums S of products around the means. The ridge r draws the slope to a half while little
+/// is known.
+class drafter_beside {
+public:
+    /// A round of the drafter, where the found text was worth x, gave so many tokens more than one
+    /// without a draft, and cost so much more.
+    void count(double x, double tokens, double cost) {
+        sum_ = {sum_.rounds * fading + 1,       sum_.x * fading + x,
+                sum_.x_x * fading + x * x,      sum_.tokens * fading + tokens,
+                sum_.cost * fading + cost,      sum_.x_tokens * fading + x * tokens,
+                sum_.x_cost * fading + x * cost};
+    }
+    /// All rounds cost so many times what they did.
+    void scale(double factor) {
+        sum_.cost *= factor;
+        sum_.x_cost *= factor;
+    }
+    /// At so many tokens a unit of cost.
+    [[nodiscard]] double mean(double rate) const {
+        return (sum_.tokens - rate * sum_.cost) / sum_.rounds;
+    }
+    [[nodiscard]] double operator()(double x, double rate) const {
+        const double middle = sum_.x / sum_.rounds, level = mean(rate);
+        const double around_x = sum_.x_x - sum_.x * middle;
+        const double around_both = sum_.x_tokens - rate * sum_.x_cost - sum_.x * level;
+        const double slope = (around_both + ridge / 2) / (around_x + ridge);
+        return level + slope * (x - middle);
+    }
+
+private:
+    static constexpr double fading = 0.98;
+    static constexpr double ridge =
+        12; // tokens^2: a round's variance over that of slopes, 3 / 0.25
+
+    struct sums { // as if there had been two rounds that gave and cost nothing more
+        double rounds = 2, x = 0, x_x = 0, tokens = 0, cost = 0, x_tokens = 0, x_cost = 0;
+    };
+    sums sum_;
+};
+
 /// Whose turn a round is, where a lookup stands beside a drafter: the lookup's if what it found is
-/// expected to be worth more than what the drafter's rounds have been. Of the found tokens d_1 ..
-/// d_m, at the rate of tokens a unit of cost at which the text goes (lookup_length),
+/// expected to be worth more than a round of the drafter would be in the same place. Of the found
+/// tokens d_1 .. d_m, at the rate of tokens a unit of cost at which the text goes (lookup_length),
 ///
 ///     n, worth := max over n of  (a_1 + a_1 a_2 + .. + a_1 .. a_n) - rate (pass(1 + n) - pass(1))
-///     beside   := mean over the drafter's rounds of  (tokens - 1) - rate (cost - pass(1))
+///     beside   := of the drafter's rounds  (tokens - 1) - rate (cost - pass(1)),  where the found
+///                 text was worth as much (drafter_beside)
 ///     the lookup's turn if worth > beside; it proposes n tokens
 ///
 /// A long text repeats something nearly everywhere, so the drafter would seldom show what it is
@@ -71,22 +120,24 @@ public:
         : length_(table, found), drafted_(&drafted), shared_ahead_(ahead) {}
 
     /// As lookup_length.
-    void share_pass(std::size_t texts) { cost_ *= length_.share_pass(texts); }
+    void share_pass(std::size_t texts) { drafter_.scale(length_.share_pass(texts)); }
 
     /// How many of the tokens whose progress is given are proposed; 0: it is the drafter's turn.
     [[nodiscard]] std::size_t choose(std::span<const draft_progress> found) const {
         if (begins_forced(found))
             return of_forced().unknown() || ahead() > 0 ? 0 : length_.choose(found);
-        return waited_ < (spoke_ < few ? patience : long_patience) ? length_.choose(found, beside())
-                                                                   : 0;
+        if (waited_ >= (spoke_ < few ? patience : long_patience))
+            return 0;
+        const lookup_length::proposed_part best = length_.best(found);
+        return best.worth > drafter_(best.worth, length_.rate()) ? best.tokens : 0;
     }
     /// The same in the place of a drafter that proposes nothing.
     [[nodiscard]] std::size_t choose_alone(std::span<const draft_progress> found) const {
         return length_.choose(found);
     }
 
-    /// What a round of the drafter is worth, in tokens.
-    [[nodiscard]] double beside() const { return (tokens_ - length_.rate() * cost_) / rounds_; }
+    /// What a round of the drafter is worth, in tokens: the mean.
+    [[nodiscard]] double beside() const { return drafter_.mean(length_.rate()); }
     /// What it is worth beyond found text that begins with forced tokens.
     [[nodiscard]] double ahead() const { return of_forced().mean(beside()); }
 
@@ -102,6 +153,7 @@ public:
             drafted_->draft_of(static_cast<double>(r.drafted));
         const auto tokens = static_cast<double>(r.committed);
         const bool forced = begins_forced(found.steps);
+        const double worth = length_.best(found.steps).worth;
         const std::size_t n = forced ? length_.choose(found.steps) : 0; // in the drafter's place
         length_.learn(found);
         length_.spend(tokens, cost);
@@ -116,13 +168,10 @@ public:
             of_forced().count(tokens - 1 - came_true - length_.rate() * (cost - length_.spent(n)));
             return;
         }
-        rounds_ = rounds_ * fading + 1;
-        tokens_ = tokens_ * fading + tokens - 1;
-        cost_ = cost_ * fading + cost - length_.spent(0);
+        drafter_.count(worth, tokens - 1, cost - length_.spent(0));
     }
 
 private:
-    static constexpr double fading = 0.98;
     static constexpr std::size_t few = 4, patience = 3, long_patience = 16; // rounds
 
     [[nodiscard]] static bool begins_forced(std::span<const draft_progress> found) {
@@ -139,9 +188,7 @@ private:
     const cost_table* drafted_;
     drafter_ahead* shared_ahead_;
     drafter_ahead own_ahead_;
-    // Of the drafter's rounds, older ones fading, beyond what a round without a draft gives and
-    // costs; as if there had been two of those.
-    double rounds_ = 2, tokens_ = 0, cost_ = 0;
+    drafter_beside drafter_;
     std::size_t spoke_ = 0;  // the drafter, up to `few` times
     std::size_t waited_ = 0; // rounds of the lookup since the drafter's last
 };
