@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Lets many clients use specdec-serve by the official `openai` package, and checks that nothing is lost or leaked.
 
-usage: serve_clients.py [--programs FOLDER] [--requests N] [--minutes M] [--out FILE] [flags of specdec-serve, after --]
+usage: serve_clients.py [--programs FOLDER] [--requests N] [--minutes M [--clients N]] [--out FILE] [flags of specdec-serve, after --]
        serve_clients.py --base-url URL [--chat] [--field NAME=VALUE] [--counts 1,2,4] [--repeats N] [-n TOKENS]
 
 Needs `pip install openai`. 1, 4, 16 and 64 clients make N requests in all (default: 1,000), half of them streamed, some
 of them with a seed, n, stop or a JSON schema. Each output has to be the one that the same request has alone. Then
 clients hang up, read slowly and send wrong input among others, and SIGTERM comes while outputs are made. With
---minutes M all this goes on for so long, and the server's memory is sampled (to --out as CSV, too).
+--minutes M all this goes on for so long by N clients (default: 16), and the server's memory is sampled (to --out as
+CSV, too): what it has at the start, after a minute and at the end is printed.
 
 With --base-url it measures instead a server that is there already, ours or any other with OpenAI's API: tokens a second
 and time to the first token, by the number of clients. Greedy; every client asks the same prompts in another order.
 
     specdec-serve --models smollm2 --sequences 16 --threads 2 --port 8080
-    llama-server -m models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf -np 16 -c 16384 -t 2 --port 8081
+    build/llama-cpp/bin/llama-server -m models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf -np 16 -c 16384 -t 2 --port 8081
     serve_clients.py --base-url http://127.0.0.1:8080/v1 --chat [--field speculative=false]
 """
 import argparse, collections, concurrent.futures, http.client, json, os, pathlib, random, statistics, sys, threading, time
@@ -203,6 +204,7 @@ def main():
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/release/examples")
     parser.add_argument("--requests", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--base-url")
     parser.add_argument("--chat", action="store_true")
@@ -237,17 +239,20 @@ def main():
 
 
 def soak(server, clients, wanted, asked, a):
-    samples, began, done, round_ = [], time.monotonic(), 0, 100
+    began, done, round_ = time.monotonic(), 0, 100
+    samples = [(0.0, 0, *rss(server.process))]
     while time.monotonic() - began < 60 * a.minutes:
         round_ += 1
-        done += many(clients, wanted, asked, 16, 64, trouble=0.3, seed=round_)
+        done += many(clients, wanted, asked, a.clients, 4 * a.clients, trouble=0.3, seed=round_)
         quiet(server)
         samples.append((round(time.monotonic() - began, 1), done, *rss(server.process)))
         if a.out:
             a.out.write_text("seconds,requests,KiB,threads,files\n" + "".join(",".join(map(str, s)) + "\n" for s in samples))
     quarter = max(1, len(samples) // 4)
     first, last = (statistics.median(s[2] for s in part) for part in (samples[quarter:2 * quarter] or samples, samples[-quarter:]))
-    print(f"{a.minutes:g} minutes: {done} requests as alone, {server.metric('requests_total')} in all; memory {first:.0f} KiB in the "
+    minute = next((s for s in samples if s[0] >= 60), samples[-1])
+    print(f"{a.minutes:g} minutes, {a.clients} clients: {done} requests as alone, {server.metric('requests_total')} in all; memory "
+          f"{samples[0][2]} KiB at the start, {minute[2]} KiB after a minute, {samples[-1][2]} KiB at the end; {first:.0f} KiB in the "
           f"second quarter, {last:.0f} KiB in the last; {samples[0][3]} and {samples[-1][3]} threads, {samples[0][4]} and "
           f"{samples[-1][4]} open files", flush=True)
     assert last <= 1.02 * first + 1024, "memory grows"

@@ -19,6 +19,13 @@ namespace {
 class cpu_engine final : public program_engine {
 public:
     void add_flags(CLI::App& app) override { add_cpu_flags(app, flags_); }
+    void add_serving_flags(CLI::App& app) override { add_target_adapters_flag(app, flags_); }
+    [[nodiscard]] std::vector<std::string> adapters() const override {
+        std::vector<std::string> names;
+        for (const named_adapter& one : flags_.target_adapters)
+            names.push_back(one.name);
+        return names;
+    }
 
     [[nodiscard]] std::vector<named_pair> pairs() const override {
         return {{"docs", "docs-target", "docs-drafter", ""},

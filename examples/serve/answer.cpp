@@ -79,9 +79,8 @@ int status_of(failure why) {
     return 500;
 }
 
-answer::answer(const asked& request, std::string id, std::string model, std::int64_t created)
-    : request_(request), id_(std::move(id)), model_(std::move(model)), created_(created),
-      choices_(request.choices) {}
+answer::answer(const asked& request, std::string id, std::int64_t created)
+    : request_(request), id_(std::move(id)), created_(created), choices_(request.choices) {}
 
 ordered_json answer::frame(bool chunk) const {
     return {{"id", id_},
@@ -89,7 +88,7 @@ ordered_json answer::frame(bool chunk) const {
                        : chunk        ? "chat.completion.chunk"
                                       : "chat.completion"},
             {"created", created_},
-            {"model", model_},
+            {"model", request_.model},
             {"choices", ordered_json::array()}};
 }
 

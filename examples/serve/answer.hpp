@@ -27,7 +27,7 @@ using nlohmann::ordered_json;
 /// The answer to one request, as events come in: whole, or in chunks.
 class answer {
 public:
-    answer(const asked& request, std::string id, std::string model, std::int64_t created);
+    answer(const asked& request, std::string id, std::int64_t created);
 
     /// Takes an event in; returns the chunks that a stream sends for it.
     std::vector<ordered_json> take(event e);
@@ -55,7 +55,7 @@ private:
     [[nodiscard]] ordered_json in_form(const ordered_json& tokens) const;
 
     const asked& request_;
-    std::string id_, model_;
+    std::string id_;
     std::int64_t created_;
     std::vector<choice> choices_;
     std::size_t ended_ = 0, prompt_tokens_ = 0, cached_tokens_ = 0, made_ = 0;

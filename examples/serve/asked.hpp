@@ -11,6 +11,7 @@
 
 #include "support/text/json_grammar.hpp"
 #include "support/text/prompt.hpp"
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/sampling/law/parameters.hpp>
 
 /// What a client asks, read from the body of its request.
@@ -38,6 +39,7 @@ struct asked {
     std::string prompt;                                    ///< of a completion
     std::vector<specdec::examples::chat_message> messages; ///< of a chat
     std::string model;
+    context_key key = 0; ///< of the model's adapters, which whoever knows the models finds
     sampling_parameters sampling{};
     std::optional<std::uint64_t> seed{};
     std::size_t max_tokens = 0;

@@ -228,8 +228,10 @@ void engine_thread::begin(waiting_text w) {
     const asked& request = *one->asked_for().request;
     try {
         const std::vector<target_id> prompt = prompt_of(request);
-        text_request text{
-            .prompt = prompt, .sequence = one->asked_for().choice, .reader = one.get()};
+        text_request text{.prompt = prompt,
+                          .sequence = one->asked_for().choice,
+                          .key = request.key,
+                          .reader = one.get()};
         if (request.grammar)
             text.grammar = *request.grammar;
         const decode_settings s = settings_of(request, one->asked_for().seed);

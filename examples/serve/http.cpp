@@ -79,8 +79,8 @@ struct exchange {
     bool told_end = false;
     std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 
-    exchange(asked r, std::string id, const std::string& model, client who)
-        : request(std::move(r)), made(request, std::move(id), model, now()), peer(who) {}
+    exchange(asked r, std::string id, client who)
+        : request(std::move(r)), made(request, std::move(id), now()), peer(who) {}
     exchange(const exchange&) = delete;
     exchange& operator=(const exchange&) = delete;
     ~exchange() {
@@ -132,12 +132,28 @@ struct http_server::parts {
     void complete(const httplib::Request& q, httplib::Response& a, bool chat);
     void wait_for_all(exchange& of, httplib::Response& a);
     [[nodiscard]] std::string metrics() const;
-    [[nodiscard]] ordered_json model() const {
-        return {{"id", settings.model},
-                {"object", "model"},
-                {"created", began},
-                {"owned_by", "specdec"},
-                {"specdec", {{"chat", settings.chats}}}};
+    /// The context key of the model of that name. Errors: refused.
+    [[nodiscard]] context_key key_of(const std::string& name) const {
+        std::string listed;
+        for (context_key key = 0; key < settings.models.size(); ++key) {
+            if (settings.models[key] == name)
+                return key;
+            listed += (key == 0 ? "\"" : ", \"") + settings.models[key] + "\"";
+        }
+        throw refused(404,
+                      "model: expected " +
+                          std::string(settings.models.size() > 1 ? "one of " : "") + listed,
+                      "model");
+    }
+    [[nodiscard]] ordered_json model(context_key key) const {
+        ordered_json out{{"id", settings.models[key]},
+                         {"object", "model"},
+                         {"created", began},
+                         {"owned_by", "specdec"},
+                         {"specdec", {{"chat", settings.chats}}}};
+        if (key > 0) // adapters; other servers name what they belong to so, too
+            out["parent"] = settings.models[0];
+        return out;
     }
 };
 
@@ -180,13 +196,18 @@ void http_server::parts::add_routes() {
                    a.set_content(metrics(), "text/plain; version=0.0.4");
                }));
     server.Get("/v1/models", guarded([this](const httplib::Request&, httplib::Response& a) {
-                   send(a, 200, {{"object", "list"}, {"data", ordered_json::array({model()})}});
+                   ordered_json all = ordered_json::array();
+                   for (context_key key = 0; key < settings.models.size(); ++key)
+                       all.push_back(model(key));
+                   send(a, 200, {{"object", "list"}, {"data", all}});
                }));
     server.Get(R"(/v1/models/(.+))",
                guarded([this](const httplib::Request& q, httplib::Response& a) {
-                   if (q.matches[1] == settings.model)
-                       return send(a, 200, model());
-                   send(a, 404, error_object(404, "there is no model of that name", "model"));
+                   try {
+                       send(a, 200, model(key_of(q.matches[1])));
+                   } catch (const refused& why) {
+                       refuse(a, why);
+                   }
                }));
     for (const bool chat : {false, true})
         server.Post(chat ? "/v1/chat/completions" : "/v1/completions",
@@ -207,12 +228,11 @@ void http_server::parts::complete(const httplib::Request& q, httplib::Response& 
     if (!q.get_header_value("Content-Type").starts_with("application/json"))
         throw refused(415, "Content-Type: expected application/json");
     asked request = read_request(q.body, chat, settings.limits);
-    if (request.model != settings.model)
-        throw refused(404, "model: expected \"" + settings.model + "\"", "model");
+    request.key = key_of(request.model);
     const std::string id =
         (chat ? "chatcmpl-" : "cmpl-") + std::to_string(began) + "-" + std::to_string(++answers);
-    const auto of = std::make_shared<exchange>(std::move(request), id, settings.model,
-                                               client(q.remote_addr, q.remote_port));
+    const auto of =
+        std::make_shared<exchange>(std::move(request), id, client(q.remote_addr, q.remote_port));
     of->events = engine.submit(of->request);
     if (!of->request.stream)
         return wait_for_all(*of, a);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "serve/asked.hpp"
 #include "serve/engine_thread.hpp"
@@ -20,8 +21,8 @@ struct http_settings {
     std::size_t clients = 64; ///< requests that are answered at a time
     std::size_t body_bytes = std::size_t{1} << 20;
     request_limits limits{};
-    std::string model{}; ///< its name
-    bool chats = false;  ///< it knows a chat form
+    std::vector<std::string> models{}; ///< names by context key: the target, then its adapters
+    bool chats = false;                ///< the target knows a chat form
 };
 
 /// Answers clients with what the engine makes, on threads of its own, from its construction on.

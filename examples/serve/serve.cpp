@@ -6,6 +6,7 @@
 //     curl http://127.0.0.1:8080/v1/models
 //
 // A browser shows a page to try it at http://127.0.0.1:8080/.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -51,6 +53,18 @@ std::string key_in(const std::string& file) {
     if (key.empty() || key.find_first_of(" \t\r\n") != std::string::npos)
         throw error("--api-key-file", file, "expected one line with a key, without spaces");
     return key;
+}
+
+/// By context key.
+std::vector<std::string> models_of(const std::string& target,
+                                   const std::vector<std::string>& adapters) {
+    std::vector<std::string> all{target};
+    for (const std::string& name : adapters) {
+        if (std::ranges::find(all, name) != all.end())
+            throw error("--target-adapter", name, "expected a name that no other model has");
+        all.push_back(name);
+    }
+    return all;
 }
 
 /// The signals that stop the server, blocked in all threads that begin after this, so that one
@@ -118,7 +132,7 @@ void run(flags f, const program_engine& e) {
     std::fputs(pair->explain(s).c_str(), stderr);
     if (s.lengths.kind == length_kind::automatic)
         (void)pair->costs_of(s.lengths); // measured before there are requests
-    f.http.model = pair.facts.target.name;
+    f.http.models = models_of(pair.facts.target.name, e.adapters());
     find_form(f.engine, *pair, find_target(e, f.models).model);
     f.http.chats = f.engine.form.has_value();
     f.engine.longest = std::chrono::seconds(f.seconds);
@@ -130,7 +144,7 @@ void run(flags f, const program_engine& e) {
     const stop_signals signals;
     serve::engine_thread engine(*pair, f.engine);
     serve::http_server server(engine, f.http);
-    std::printf("%s on http://%s:%d/ (%s)\n", f.http.model.c_str(), f.http.host.c_str(),
+    std::printf("%s on http://%s:%d/ (%s)\n", f.http.models[0].c_str(), f.http.host.c_str(),
                 server.port(), counted(pair->sequences(), "sequence").c_str());
     flush_output();
     signals.wait();
@@ -176,5 +190,6 @@ int main(int argc, char** argv) {
     limit("--prompt-piece", f.engine.prompt_piece, count{1, 1 << 16},
           "tokens of prompts that are fed a round (default: 128)");
     add_model_flags(app, f.models, *e);
+    e->add_serving_flags(app);
     return run_program(app, argc, argv, [&] { run(f, *e); });
 }

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
-import kinds_study, long_outputs, peers, peers_report
+import kinds_study, long_outputs, peers, peers_report, tensor_files
 COMPARE_KEYS = """rule temperature tokens seconds tokens_per_second target_calls tokens_per_target_call
     proposed accepted acceptance_rate conditional_acceptance_rate drafter_forwards_per_target_call drafter_relative_size mbsu speedup
     identical_text nll nll_stderr mean_accepted_length time_to_first_token time_to_first_token_speedup
@@ -990,22 +990,10 @@ def drafter_with_exits(folder, norm=False):
     (drafter / "config.json").write_text(json.dumps({**config, "specdec_exits": [1, 2]}))
     if norm:
         file = drafter / "model.safetensors"
-        size, data = struct.unpack("<Q", file.read_bytes()[:8])[0], file.read_bytes()
-        header = json.loads(data[8:8 + size])
-        end, width = len(data) - 8 - size, config["hidden_size"]
-        header["exits.0.norm.weight"] = {"dtype": "F32", "shape": [width], "data_offsets": [end, end + 4 * width]}
-        text = json.dumps(header).encode()
-        file.write_bytes(struct.pack("<Q", len(text)) + text + data[8 + size:]
-                         + struct.pack(f"<{width}f", *(3 if i % 3 else -1 for i in range(width))))
+        width = config["hidden_size"]
+        garbage = struct.pack(f"<{width}f", *(3 if i % 3 else -1 for i in range(width)))
+        tensor_files.write(file, {**tensor_files.read(file), "exits.0.norm.weight": ("F32", [width], garbage)})
     return drafter
-
-
-def tensors_of(file):
-    """Names and bytes of a safetensors file."""
-    data = file.read_bytes()
-    size = struct.unpack("<Q", data[:8])[0]
-    return {name: data[8 + size + t["data_offsets"][0]:8 + size + t["data_offsets"][1]]
-            for name, t in json.loads(data[8:8 + size]).items() if name != "__metadata__"}
 
 
 class Exits(unittest.TestCase):
@@ -1136,31 +1124,21 @@ class Features(unittest.TestCase):
         cls.drafter, target = pathlib.Path(folder.name), ROOT / "models/docs-target"
         config = json.loads((target / "config.json").read_text())
         (cls.drafter / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 1}))
-        file = (target / "model.safetensors").read_bytes()
-        size = struct.unpack("<Q", file[:8])[0]
-        tensors = {}
-        for name, t in json.loads(file[8:8 + size]).items():
-            if name.startswith("model.layers.0.") and "input_layernorm" not in name:
-                begin, end = t["data_offsets"]
-                tensors[name.removeprefix("model.")] = (t["shape"], file[8 + size + begin:8 + size + end])
+        tensors = {name.removeprefix("model."): tensor for name, tensor in tensor_files.read(target / "model.safetensors").items()
+                   if name.startswith("model.layers.0.") and "input_layernorm" not in name}
         cls.width = width = config["hidden_size"]
         one = struct.pack("<H", 0x3F80)  # in BF16: fc gives the feature as it is
-        tensors["fc.weight"] = ([width, 2 * width], b"".join(
+        tensors["fc.weight"] = ("BF16", [width, 2 * width], b"".join(
             bytes(2 * (width + row)) + one + bytes(2 * (width - 1 - row)) for row in range(width)))
         cls.write("model", tensors)
-        cls.router = {"router.inner.weight": ([width, width], bytes(2 * width * width)),
-                      "router.groups.weight": ([4, width], bytes(2 * width) + one * width + bytes(4 * width))}
+        cls.router = {"router.inner.weight": ("BF16", [width, width], bytes(2 * width * width)),
+                      "router.groups.weight": ("BF16", [4, width], bytes(2 * width) + one * width + bytes(4 * width))}
         cls.write("router", cls.router)
         cls.pair = ("--target", target, "--drafter", cls.drafter)
 
     @classmethod
     def write(cls, name, tensors):
-        header, data = {}, b""
-        for key, (shape, values) in tensors.items():
-            header[key] = {"dtype": "BF16" if len(shape) == 2 or "norm" in key else "I32", "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
-            data += values
-        text = json.dumps(header).encode()
-        (cls.drafter / f"{name}.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
+        tensor_files.write(cls.drafter / f"{name}.safetensors", tensors)
 
     def compared(self, *more):
         return rows(call("compare", *self.pair, "--json", "-n", 16, "--temperatures", 0, "--limit", 2, "--draft-length", 2,
@@ -1198,7 +1176,7 @@ class Features(unittest.TestCase):
     def test_groups_of_any_tokens(self):
         self.addCleanup(self.write, "router", self.router)
         read = lambda *groups: self.write("router", {
-            **self.router, "router.group_of": ([len(groups)], struct.pack(f"<{len(groups)}i", *groups))})
+            **self.router, "router.group_of": ("I32", [len(groups)], struct.pack(f"<{len(groups)}i", *groups))})
         accepted = lambda head: self.compared("--head", head)[1]["accepted"]
         self.assertLess(accepted("routed:4/1"), accepted("full"))
         read(0, 2, 3, *(1 for _ in range(4093)))  # almost all are in the group that this router takes
@@ -1384,7 +1362,7 @@ class Adapt(unittest.TestCase):
         pair = ("--models", "docs", "--drafter")
         call("adapt", *self.tokens(40), *pair, drafter, "--save", saved)
         self.assertEqual(json.loads((saved / "config.json").read_text())["specdec_exits"], [1, 2])
-        norms = [tensors_of(f / "model.safetensors")["exits.0.norm.weight"] for f in (drafter, saved)]
+        norms = [tensor_files.read(f / "model.safetensors")["exits.0.norm.weight"] for f in (drafter, saved)]
         self.assertEqual(*norms)
         call("adapt", *self.tokens(0), *pair, drafter, "--learn", "lora:2", "--save", adapters)  # that change nothing
         drafted = lambda *more: rows(call("compare", *pair, drafter, "--json", "-n", 16, "--temperatures", 0, "--limit", 2,

@@ -3,7 +3,10 @@
 
 usage: test_serve.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import concurrent.futures, contextlib, http.client, json, os, pathlib, random, re, signal, socket, subprocess, sys, tempfile, time, unittest
+import array, concurrent.futures, contextlib, http.client, json, os, pathlib, random, re, shutil, signal, socket, struct, subprocess, sys, tempfile
+import time, unittest
+
+import tensor_files
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve() if __name__ == "__main__" else None
@@ -110,20 +113,22 @@ class Served(unittest.TestCase):
         self.server.until("outputs_waiting", 0)
 
 
-class Texts(Served):
-    def plain(self, prompt, n, *more):
-        done = subprocess.run([PROGRAMS / "generate", "--no-drafter", "-r", "autoregressive", "--threads", "1", "-n", str(n),
-                               "-t", "0", "-p", prompt, "--json", *more], stdout=subprocess.PIPE, cwd="/", check=True)
-        return json.loads(done.stdout)
+def plain(prompt, n, *more):
+    """What `generate` writes without a drafter."""
+    done = subprocess.run([PROGRAMS / "generate", "--no-drafter", "-r", "autoregressive", "--threads", "1", "-n", str(n),
+                           "-t", "0", "-p", prompt, "--json", *map(str, more)], stdout=subprocess.PIPE, cwd="/", check=True)
+    return json.loads(done.stdout)
 
+
+class Texts(Served):
     def test_greedy_texts_are_those_without_a_drafter_alone_and_among_others(self):
         wanted = {}
         for i, prompt in enumerate(PROMPTS):
-            plain = wanted[prompt] = self.plain(prompt, 20 + i)
+            alone = wanted[prompt] = plain(prompt, 20 + i)
             got = self.server.ask(prompt, max_tokens=20 + i, temperature=0)
-            self.assertEqual(got["choices"][0]["text"], plain["text"])
-            self.assertEqual(got["usage"]["completion_tokens"], plain["tokens"])
-            self.assertEqual(got["usage"]["prompt_tokens"], plain["prompt_tokens"])
+            self.assertEqual(got["choices"][0]["text"], alone["text"])
+            self.assertEqual(got["usage"]["completion_tokens"], alone["tokens"])
+            self.assertEqual(got["usage"]["prompt_tokens"], alone["prompt_tokens"])
 
         def one(i):
             time.sleep(0.01 * i)
@@ -249,6 +254,15 @@ class Texts(Served):
         prompt = " ".join(PROMPTS) * 3
         self.server.ask(prompt, max_tokens=3, temperature=0)
         usage = self.server.ask(prompt, max_tokens=3, temperature=0)["usage"]
+        self.assertEqual(usage["prompt_tokens_details"]["cached_tokens"], usage["prompt_tokens"] - 1)
+
+    def test_a_prompt_that_another_output_uses_is_copied(self):
+        prompt = "Here begins what nobody else asks: " + " ".join(PROMPTS)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            other = pool.submit(self.server.ask, prompt, max_tokens=400, temperature=1)
+            self.server.until("first_tokens_total", self.server.metric("first_tokens_total") + 1)
+            usage = self.server.ask(prompt, max_tokens=1, temperature=0)["usage"]
+            self.assertFalse(other.done())
         self.assertEqual(usage["prompt_tokens_details"]["cached_tokens"], usage["prompt_tokens"] - 1)
 
     def test_only_whole_characters_are_sent(self):
@@ -470,15 +484,126 @@ class Ends(unittest.TestCase):
         self.assertEqual((status, out["error"]["type"]), (503, "server_error"))
 
 
+def adapt(folder, target, module, seed):
+    """Draws adapters of one projection, `folder`/adapters, and merges them into the target's weights, `folder`/merged."""
+    rng, rank, alpha = random.Random(seed), 2, 3
+    draw = lambda rows, columns: [[rng.uniform(-0.3, 0.3) for _ in range(columns)] for _ in range(rows)]
+    floats = lambda rows: struct.pack(f"<{len(rows) * len(rows[0])}f", *(x for row in rows for x in row))
+    adapters, merged = {}, tensor_files.read(target / "model.safetensors")
+    for name, (kind, (rows, columns), data) in [t for t in merged.items() if module in t[0]]:
+        assert kind == "BF16"
+        a, b = draw(rank, columns), draw(rows, rank)
+        prefix = "base_model.model." + name.removesuffix("weight")
+        adapters[prefix + "lora_A.weight"] = "F32", [rank, columns], floats(a)
+        adapters[prefix + "lora_B.weight"] = "F32", [rows, rank], floats(b)
+        wide = array.array("I", (h << 16 for h in array.array("H", data))).tobytes()
+        w = struct.unpack(f"<{rows * columns}f", wide)
+        merged[name] = "F32", [rows, columns], floats(
+            [[w[i * columns + j] + alpha / rank * sum(b[i][k] * a[k][j] for k in range(rank)) for j in range(columns)] for i in range(rows)])
+    shutil.copytree(target, folder / "merged")
+    tensor_files.write(folder / "merged/model.safetensors", merged)
+    (folder / "adapters").mkdir()
+    tensor_files.write(folder / "adapters/adapter_model.safetensors", adapters)
+    (folder / "adapters/adapter_config.json").write_text(json.dumps(
+        {"peft_type": "LORA", "r": rank, "lora_alpha": alpha, "target_modules": [module], "bias": "none"}))
+
+
+class Adapters(Served):
+    """Two adapters over one target, by the names of models. In F32, where what is merged rounds as what is not."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.target, cls.folder = ROOT / "models/docs-target", pathlib.Path(folder.name)
+        flags = []
+        for seed, (name, module) in enumerate((("first", "v_proj"), ("second/b", "o_proj"))):
+            (cls.folder / str(seed)).mkdir()
+            adapt(cls.folder / str(seed), cls.target, module, seed)
+            flags += "--target-adapter", f"{name}={cls.folder / str(seed) / 'adapters'}"
+        cls.arguments = *cls.arguments, "--precision", "f32", *flags
+        super().setUpClass()
+        cls.models = {cls.server.model: cls.target, "first": cls.folder / "0/merged", "second/b": cls.folder / "1/merged"}
+
+    def test_each_writes_what_its_merged_model_writes_also_among_others(self):
+        asked = [(model, prompt) for model in self.models for prompt in PROMPTS[:3]]
+        wanted = {(model, prompt): plain(prompt, 24, "--precision", "f32", "--target", self.models[model])["text"] for model, prompt in asked}
+        self.assertEqual(len(set(wanted.values())), len(asked))
+
+        def one(i):
+            model, prompt = asked[i % len(asked)]
+            fields = {"model": model, "prompt": prompt, "max_tokens": 24, "temperature": 0, "speculative": i % 4 != 3}
+            if i % 2:
+                return asked[i % len(asked)], text_of(self.server.stream(fields))
+            got = self.server.ask(**fields)
+            self.assertEqual(got["model"], model)
+            return asked[i % len(asked)], got["choices"][0]["text"]
+
+        for i in range(len(asked)):
+            self.assertEqual(one(i)[1], wanted[asked[i]])
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for key, text in pool.map(one, range(4 * len(asked))):
+                self.assertEqual(text, wanted[key])
+
+    def test_a_seed_repeats_without_drafts(self):
+        asked = dict(prompt=PROMPTS[0], model="first", seed=5, temperature=0.9, max_tokens=30)
+        texts = [self.server.ask(**asked, speculative=drafts)["choices"][0]["text"] for drafts in (True, False)]
+        self.assertEqual(*texts)
+        self.assertNotEqual(texts[0], self.server.ask(**{**asked, "model": "second/b"})["choices"][0]["text"])
+
+    def test_they_share_no_prefix(self):
+        prompt = "A prompt of this test alone: " + " ".join(PROMPTS)
+
+        def cached(model):
+            usage = self.server.ask(prompt, model=model, max_tokens=2, temperature=0)["usage"]
+            return usage["prompt_tokens_details"]["cached_tokens"], usage["prompt_tokens"] - 1
+
+        for model in self.models:
+            held, most = cached(model)
+            self.assertLess(held, 4)  # a BOS, or the beginning of a word
+            self.assertEqual(cached(model), (most, most))
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:  # nor with one that runs
+            other = prompt + " and another end"
+            running = pool.submit(self.server.ask, other, model="first", max_tokens=300, temperature=1)
+            self.server.until("outputs_running", 1)
+            self.assertEqual(cached("second/b"), (most, most))
+            running.result()
+
+    def test_they_are_listed_and_others_are_not_there(self):
+        listed = json.loads(self.server.send("GET", "/v1/models")[2])["data"]
+        self.assertEqual([(m["id"], m.get("parent")) for m in listed],
+                         [(self.server.model, None), ("first", self.server.model), ("second/b", self.server.model)])
+        self.assertEqual(json.loads(self.server.send("GET", "/v1/models/second/b")[2]), listed[2])
+        status, out = self.server.post({"model": "third", "prompt": "a"})
+        self.assertEqual((status, out["error"]["param"]), (404, "model"))
+        self.assertIn(f'one of "{self.server.model}", "first", "second/b"', out["error"]["message"])
+
+    def test_what_does_not_fit_is_named(self):
+        good, narrow = self.folder / "0/adapters", self.folder / "narrow"
+        shutil.copytree(good, narrow)
+        tensors = tensor_files.read(good / "adapter_model.safetensors")
+        name = next(n for n in tensors if "lora_A" in n)
+        kind, (rank, columns), data = tensors[name]
+        tensor_files.write(narrow / "adapter_model.safetensors", {**tensors, name: (kind, [rank, columns // 2], data[:len(data) // 2])})
+        for flags, said in ((("first",), "--target-adapter: first: expected NAME=FOLDER"), (("=" + str(good),), "expected NAME=FOLDER"),
+                            ((f"a={good}", f"a={good}"), "--target-adapter: a: expected a name that no other model has"),
+                            ((f"{self.server.model}={good}",), "expected a name that no other model has"),
+                            (("a=/nowhere",), "/nowhere/adapter_config.json"),
+                            ((f"a={narrow}",), f"{narrow}/adapter_model.safetensors: tensor {name}: expected shape")):
+            flags = [x for one in flags for x in ("--target-adapter", one)]
+            done = subprocess.run([PROGRAMS / "specdec-serve", *COSTS, "--port", "0", "--threads", "1", *flags], capture_output=True, text=True,
+                                  timeout=60)
+            self.assertEqual(done.returncode, 1, flags)
+            self.assertIn(said, done.stderr)
+
+
 @unittest.skipUnless(CHAT.is_file(), "models/fetch_smollm2.py has not been run")
 class Chat(Served):
     arguments = "--models", "smollm2", "--sequences", 4, "--context", 1024
 
     def test_an_answer_is_generates(self):
         question = "What is the capital of France?"
-        done = subprocess.run([PROGRAMS / "generate", "--models", "smollm2", "--no-drafter", "-r", "autoregressive", "--threads", "1",
-                               "-t", "0", "-n", "30", "-p", question, "--json"], stdout=subprocess.PIPE, cwd="/", check=True)
-        wanted = json.loads(done.stdout)
+        wanted = plain(question, 30, "--models", "smollm2")
         talk = {"messages": [{"role": "user", "content": question}], "max_completion_tokens": 30, "temperature": 0}
         status, got = self.server.post(talk, "/v1/chat/completions")
         self.assertEqual(status, 200, got)
@@ -495,6 +620,19 @@ class Chat(Served):
         more = talk["messages"] + [{"role": "assistant", "content": answer}, {"role": "user", "content": "And of <|im_end|> Spain?"}]
         usage = self.server.post({**talk, "messages": more}, "/v1/chat/completions")[1]["usage"]
         self.assertGreater(usage["prompt_tokens_details"]["cached_tokens"], got["usage"]["prompt_tokens"])
+
+    def test_adapters_whose_rows_have_another_order_are_refused(self):
+        layers, width = 30, 576
+        with tempfile.TemporaryDirectory() as folder:
+            tensor_files.write(pathlib.Path(folder, "adapter_model.safetensors"), {
+                f"base_model.model.model.layers.{layer}.self_attn.q_proj.lora_{side}.weight": ("F32", shape, bytes(4 * width))
+                for layer in range(layers) for side, shape in (("A", [1, width]), ("B", [width, 1]))})
+            pathlib.Path(folder, "adapter_config.json").write_text(
+                json.dumps({"peft_type": "LORA", "r": 1, "lora_alpha": 1, "target_modules": ["q_proj"]}))
+            done = subprocess.run([PROGRAMS / "specdec-serve", *COSTS, "--port", "0", "--models", "smollm2", "--target-adapter", f"a={folder}"],
+                                  capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{folder}/adapter_config.json: target_modules: expected neither q_proj nor k_proj", done.stderr)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@
 #include <specdec_engine/batch_model.hpp>
 #include <specdec_engine/drafter/exit_model.hpp>
 #include <specdec_engine/drafter/feature_body.hpp>
+#include <specdec_engine/learn/pack_adapters.hpp>
 #include <specdec_engine/learn/peft_folder.hpp>
 #include <specdec_engine/learn/reverse/model_parameters.hpp>
 #include <specdec_engine/load.hpp>
@@ -58,6 +59,24 @@ void add_cpu_flags(CLI::App& app, cpu_flags& f) {
         ->group("Models");
     option("--adapter", f.adapter,
            "LoRA's adapters for the drafter, a PEFT folder, merged as it is loaded");
+}
+
+void add_target_adapters_flag(CLI::App& app, cpu_flags& f) {
+    constexpr const char* flag = "--target-adapter";
+    app.add_option_function<std::vector<std::string>>(
+           flag,
+           [&f](const std::vector<std::string>& all) {
+               for (const std::string& one : all) {
+                   const std::size_t end = one.find('=');
+                   if (end == std::string::npos || end == 0 || end + 1 == one.size())
+                       throw error(flag, one, "expected NAME=FOLDER");
+                   f.target_adapters.push_back({one.substr(0, end), one.substr(end + 1)});
+               }
+           },
+           "LoRA's adapters for the target, a PEFT folder, not merged: requests for the model NAME "
+           "are answered with them; may be repeated")
+        ->type_name("NAME=FOLDER")
+        ->group("Models");
 }
 
 side_paths find_cpu_side(const fs::path& model, const std::string& tokenizer,
@@ -184,6 +203,20 @@ loaded_files load_files(const side_paths& paths, const cpu_flags& flags,
     return {name, std::move(words), std::move(engine), options.context.cache};
 }
 
+void set_adapters(engine::transformer& target, const std::vector<named_adapter>& adapters) {
+    const engine::model_config& c = target.config();
+    context_key key = 0;
+    for (const named_adapter& one : adapters) {
+        const engine::lora<float> read = engine::read_peft_folder(one.folder, c);
+        const bool turns = read.adapts(engine::projection::q) || read.adapts(engine::projection::k);
+        if (c.rotary.interleaved && turns) // PEFT's rows are in the order of Hugging Face's files
+            throw error((one.folder / "adapter_config.json").string(), "target_modules",
+                        "expected neither q_proj nor k_proj for this target: its file has their "
+                        "rows in another order");
+        target.set_adapters(++key, engine::pack_adapters(read, c));
+    }
+}
+
 /// A drafter and its whole head, for with_head.
 struct whole_drafter {
     explicit whole_drafter(engine::transformer engine) : model(std::move(engine)) {}
@@ -280,6 +313,8 @@ side<Id> load_cpu_side(const side_paths& paths, const cpu_flags& flags,
         std::same_as<Id, draft_id> ? flags.adapter : "");
     model_facts facts = files.facts();
     compute_facts computing = files.computing();
+    if constexpr (std::same_as<Id, target_id>)
+        set_adapters(files.engine, flags.target_adapters);
     if constexpr (std::same_as<Id, draft_id>) {
         if (!flags.exits.asked.empty()) {
             if (head.partial())
@@ -394,6 +429,7 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
         make_feature_drafter(drafter, own, files, files.engine.capacity(), sequences, head);
     const model_facts facts = files.facts();
     const compute_facts computing = files.computing();
+    set_adapters(files.engine, flags.target_adapters);
     owned_feature_target<engine::batch_model<target_id>> recorded(
         engine::batch_model<target_id>(std::move(files.engine)), made.records);
     auto parts = std::make_shared<feature_parts>(*made.parts);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "support/flags/exits_flag.hpp"
 #include "support/flags/head_flag.hpp"
@@ -24,13 +25,22 @@ class App;
 /// Models of the CPU engine: of every program of its own, and as drafters of other engines'.
 namespace specdec::examples {
 
+/// LoRA's adapters that a target has beside its weights, for the requests that name them.
+struct named_adapter {
+    std::string name;
+    std::filesystem::path folder; ///< PEFT's
+};
+
 struct cpu_flags {
     std::string precision = "auto";
     std::string cache_type = "auto"; ///< of keys and values
     exits_choice exits;              ///< of the drafter
     std::string adapter;             ///< a PEFT folder that is merged into the drafter; empty: none
+    std::vector<named_adapter> target_adapters; ///< the first one's key is 1
 };
 void add_cpu_flags(CLI::App& app, cpu_flags& flags);
+/// What fills target_adapters.
+void add_target_adapters_flag(CLI::App& app, cpu_flags& flags);
 
 /// See program_engine::find.
 [[nodiscard]] side_paths find_cpu_side(const std::filesystem::path& model,

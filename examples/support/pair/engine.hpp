@@ -30,6 +30,11 @@ public:
 
     /// Its own flags, beside those of model_flags.hpp.
     virtual void add_flags(CLI::App& app) = 0;
+    /// Flags of programs that serve several models over one target's weights.
+    virtual void add_serving_flags(CLI::App& /*app*/) {}
+    /// The adapters of a target that has been loaded, in the order of their keys, which begin at 1
+    /// (text_request::key).
+    [[nodiscard]] virtual std::vector<std::string> adapters() const { return {}; }
     /// The first is the default.
     [[nodiscard]] virtual std::vector<named_pair> pairs() const = 0;
     /// The files of a side; `tokenizer` may be empty. `flag` is for errors: "target" or "drafter".

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/speculation/any/any_model.hpp>
 
 namespace specdec::examples {
@@ -32,49 +33,49 @@ struct grouping_watch {
 /// a pass of its own; it returns the rows of the former and counts what the grouping changed among
 /// those that greedy decoding looks at (a text's rows up to the first whose choice is not the next
 /// id). Models BatchModelOf<target_id>.
-class grouping_check {
-public:
-    static constexpr model_traits traits{.replays_on_reject = true, .scores_trees = true};
-    grouping_check(any_batch_model<target_id> model, std::shared_ptr<grouping_watch> watch)
-        : model_(std::move(model)), watch_(std::move(watch)) {}
+class grouping_check : std::unique_ptr<any_batch_model<target_id>>, // a place that stays
+                       public wrapped_model<grouping_check, target_id, any_batch_model<target_id>> {
+    using owned = std::unique_ptr<any_batch_model<target_id>>;
+    using base = wrapped_model<grouping_check, target_id, any_batch_model<target_id>>;
 
-    [[nodiscard]] std::size_t sequences() const { return model_.sequences(); }
-    [[nodiscard]] std::size_t size(std::size_t s) const { return model_.size(s); }
-    [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
-    [[nodiscard]] std::size_t vocabulary_size() const { return model_.vocabulary_size(); }
-    [[nodiscard]] bool replays_on_reject() const { return model_.replays_on_reject(); }
-    void append(std::size_t s, std::span<const target_id> ids) { model_.append(s, ids); }
-    void truncate(std::size_t s, std::size_t n) { model_.truncate(s, n); }
+public:
+    static constexpr bool wraps_trees = base::trees;
+    static constexpr model_traits traits = any_batch_model<target_id>::traits;
+    grouping_check(any_batch_model<target_id> model, std::shared_ptr<grouping_watch> watch)
+        : owned(std::make_unique<any_batch_model<target_id>>(std::move(model))),
+          base(*owned::get()), watch_(std::move(watch)) {}
 
     [[nodiscard]] logits_rows<target_id> score(std::span<const sequence_tokens<target_id>> parts) {
         if (watch_->on && (parts.size() > 1 || parts[0].ids.size() > 1))
             check(parts);
-        return model_.score(parts);
+        return this->rows_of_model(parts);
     }
 
     // Trees are not checked: no position of one is scored alone.
-    [[nodiscard]] bool scores_trees() const { return model_.scores_trees(); }
     [[nodiscard]] logits_rows<target_id>
     score_tree(std::span<const sequence_nodes<target_id>> parts) {
-        return model_.score_tree(parts);
+        return this->rows_of_trees(parts);
     }
     void keep_path(std::size_t s, std::span<const std::size_t> nodes) {
-        model_.keep_path(s, nodes);
+        this->keep_in_model(s, nodes);
+    }
+    [[nodiscard]] bool copy_prefix(std::size_t to, std::size_t from, std::size_t n) {
+        return this->wrapped().copy_prefix(to, from, n);
     }
 
 private:
     void check(std::span<const sequence_tokens<target_id>> parts) {
-        const std::size_t n = model_.vocabulary_size();
-        const logits_rows<target_id> grouped = model_.score(parts);
+        const std::size_t n = vocabulary_size();
+        const logits_rows<target_id> grouped = this->rows_of_model(parts);
         together_.clear();
         for (std::size_t i = 0; i < grouped.size(); ++i)
             together_.insert(together_.end(), grouped[i].values.begin(), grouped[i].values.end());
         const float* first = together_.data();
         for (const auto& [sequence, ids] : parts) {
-            const std::size_t held = model_.size(sequence) - ids.size();
-            model_.truncate(sequence, held);
+            const std::size_t held = size(sequence) - ids.size();
+            truncate(sequence, held);
             check(sequence, ids, {first, ids.size() * n});
-            model_.truncate(sequence, held);
+            truncate(sequence, held);
             first += ids.size() * n;
         }
     }
@@ -82,12 +83,12 @@ private:
     /// together: [ids][vocabulary]
     void check(std::size_t sequence, std::span<const target_id> ids,
                std::span<const float> together) {
-        const std::size_t n = model_.vocabulary_size();
+        const std::size_t n = vocabulary_size();
         grouping_counts& counts = watch_->counts;
         ++counts.rounds;
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            const sequence_tokens<target_id> one{sequence, ids.subspan(i, 1)};
-            const std::span<const float> alone = model_.score({&one, 1})[0].values;
+            const sequence_tokens<target_id> single{sequence, ids.subspan(i, 1)};
+            const std::span<const float> alone = this->rows_of_model({&single, 1})[0].values;
             const std::span<const float> row = together.subspan(i * n, n);
             for (std::size_t k = 0; k < n; ++k)
                 counts.largest_difference =
@@ -116,7 +117,6 @@ private:
         return row[first] - second;
     }
 
-    any_batch_model<target_id> model_;
     std::shared_ptr<grouping_watch> watch_;
     std::vector<float> together_; ///< copies of the grouped rows
 };

@@ -40,7 +40,7 @@ struct served {
         return toys.pair;
     }
     explicit served(rule how)
-        : engine(failing(), settings(how)), server(engine, {.port = 0, .model = "toy"}),
+        : engine(failing(), settings(how)), server(engine, {.port = 0, .models = {"toy"}}),
           client("127.0.0.1", server.port()) {}
 
     static httplib::Result post(httplib::Client& by, bool stream, int tokens = 40) {
