@@ -14,6 +14,8 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
+import struct
 import subprocess
 import sys
 import textwrap
@@ -43,6 +45,24 @@ class Cell:
 
 def cell(name, program, *flags, makes="", weight=1.0):
     return Cell(name, program, tuple(str(f) for f in flags), makes, weight)
+
+
+def first_layers(model, layers, folder, **config):
+    """Makes a model of the first layers of another, as they are; `config` is what its config.json has besides."""
+    shutil.copytree(model, folder, dirs_exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(json.loads((model / "config.json").read_text()) | {"num_hidden_layers": layers} | config))
+    data = (model / "model.safetensors").read_bytes()
+    begin = 8 + struct.unpack("<Q", data[:8])[0]
+    header, weights = {}, b""
+    for name, tensor in json.loads(data[8:begin]).items():
+        layer = re.match(r"model\.layers\.(\d+)\.", name)
+        if name == "__metadata__" or layer and int(layer[1]) >= layers:
+            continue
+        first, end = tensor["data_offsets"]
+        header[name] = tensor | {"data_offsets": [len(weights), len(weights) + end - first]}
+        weights += data[begin + first:begin + end]
+    text = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + weights)
 
 
 @dataclass
