@@ -147,16 +147,21 @@ def held(r, name, drafter="adapted"):
     return [row for n in named for row in r.rows(n) if row.get("held_out") == drafter]
 
 
+def values(rows, key):
+    return [row[key] for row in rows if row[key] is not None]
+
+
 def mean(rows, key):
-    return statistics.fmean(row[key] for row in rows) if rows else None
+    found = values(rows, key)
+    return statistics.fmean(found) if found else None
 
 
 def spread(rows, key):
     """The mean and, of several orders, the range."""
-    values = [row[key] for row in rows]
-    if len(values) < 2:
+    found = values(rows, key)
+    if len(found) < 2 or number(min(found)) == number(max(found)):
         return number(mean(rows, key))
-    return f"{number(mean(rows, key))} ({number(min(values))} to {number(max(values))})"
+    return f"{number(mean(rows, key))} ({number(min(found))} to {number(max(found))})"
 
 
 def per_pass(rows, key):
