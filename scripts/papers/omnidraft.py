@@ -14,16 +14,15 @@ from study import MODELS, PROMPTS, Paper, cell, first_layers, listed, main, numb
 # name: (prompts, how many of them, of which 60 % are served, served tokens)
 TASKS = {"docs": (PROMPTS / "docs.txt", 64, 2400), "recipes": (PROMPTS / "tasks/recipes.txt", 24, 900)}
 DOCS = ("--target", MODELS / "docs-target")
-TARGETS = {"docs": (*DOCS, "--equivalences", "{scratch}/equivalences.json"), "recipes": ("--models", "smollm2")}
-DRAFTER = ("--drafter", MODELS / "smollm2-drafter")
-SMALL = ("--drafter", MODELS / "docs-drafter")
+ENDS = ("--equivalences", "{scratch}/equivalences.json")
 # name: (title, target and drafter, task)
 SETTINGS = {
-    "docs": ("docs-target, the drafter made for SmolLM2", (*TARGETS["docs"], *DRAFTER), "docs"),
-    "recipes": ("SmolLM2, its drafter, recipes", TARGETS["recipes"], "recipes"),
+    "docs": ("docs-target, the drafter made for SmolLM2", (*DOCS, "--drafter", MODELS / "smollm2-drafter", *ENDS), "docs"),
+    "recipes": ("SmolLM2, its drafter, recipes", ("--models", "smollm2"), "recipes"),
     "own": ("docs-target, a drafter with its vocabulary", (*DOCS, "--drafter", "{scratch}/layers"), "docs"),
     "small docs": ("docs-target", ("--models", "docs"), "docs"),
-    "small recipes": ("SmolLM2", (*TARGETS["recipes"], *SMALL, "--equivalences", "{scratch}/small.json"), "recipes"),
+    "small recipes": ("SmolLM2", ("--models", "smollm2", "--drafter", MODELS / "docs-drafter", "--equivalences",
+                                  "{scratch}/small.json"), "recipes"),
 }
 MAIN = ("docs", "recipes")
 LAYERS = 2  # of docs-target's six: the drafter of the setting "own"
@@ -77,13 +76,13 @@ def cells(quick):
         if quick:
             limit, tokens = 8, 200
         served = file if order == 1 else f"{{scratch}}/{task}-{order}.txt"
-        learning = ("--every", 64, "--budget", 1, "--loss", loss) if loss else ("--learn", "none")
+        how = ("--every", 64, "--budget", 1, "--rule", rule, "--loss", loss) if loss else ("--rule", rule, "--learn", "none")
         out.append(cell(ordered(f"{setting} {name}", order), "adapt", *(pair or own), "--json", "--threads", 1, "--task", f"{task}={served}", "--limit",
-                        limit, "--tokens", tokens, "-n", 20 if quick else LONG, "--window", 100 if quick else 300, *learning, "--rule", rule, *more,
+                        limit, "--tokens", tokens, "-n", 20 if quick else LONG, "--window", 100 if quick else 300, *how, *more,
                         makes=makes, weight=10 if task == "docs" else 30))
 
     def head(name, kind, labels, rule, loss, *more, **where):
-        learn(name, rule, loss, "--acceptance-head", kind, "--head-labels", labels, *more, **where)
+        learn(name, rule, loss, "--acceptance-head", kind, *(("--head-labels", labels) if labels != "round" else ()), *more, **where)
 
     if quick:
         learn("dm tli", "tli", "dm")
@@ -99,8 +98,8 @@ def cells(quick):
                           makes=f"{loss}-A/model.safetensors" if save else "")
         for name, rule, loss, cache in METHODS:
             learn(f"{name} after docs", rule, loss, "--save", f"{{scratch}}/{loss}-B", setting="recipes", makes=f"{loss}-B/model.safetensors",
-                  pair=(*TARGETS["recipes"], "--drafter", f"{{scratch}}/{loss}-A"))
-            back = (*TARGETS["docs"], "--drafter", f"{{scratch}}/{loss}-B")
+                  pair=("--models", "smollm2", "--drafter", f"{{scratch}}/{loss}-A"))
+            back = (*DOCS, "--drafter", f"{{scratch}}/{loss}-B", *ENDS)
             if cache:
                 learn(f"{name} back, new cache", rule, loss, pair=back)
             learn(f"{name} back", rule, loss, *cache, pair=back)
@@ -120,14 +119,8 @@ def cells(quick):
         for loss in LOSSES:
             if loss != "dm+ngram":
                 learn(f"{loss} merge", "merge", loss)
-        for loss in WARM:
-            learn(f"{loss} merge T=1", "merge", loss, "--held-temperature", 1)
-        for rule, loss in ("tli", "dm"), ("merge", "dm"), ("merge", "dm+ngram"):
-            learn(f"{loss} {rule} k={LENGTHS[0]}", rule, loss, "--draft-length", LENGTHS[0])
         for rank in RANKS:
             learn(f"lora {rank}", "merge", "dm+ngram", "--learn", f"lora:{rank}")
-        for setting in "small docs", "small recipes":
-            learn("dm+ngram merge", "merge", "dm+ngram", setting=setting)
     common = ("--models", "docs", "--json", "--threads", 1, "--temperatures", 0, "--draft-length", 3, "-n", 16 if quick else 64)
     for limit in GROWTH[:1] if quick else GROWTH:
         out.append(cell(f"growth {limit}", "compare", *common, "--rules", "merge", "--limit", limit, weight=limit / 16))
@@ -136,6 +129,13 @@ def cells(quick):
         cache = ("--limit", 4 if quick else 64, "--cache", f"{{scratch}}/{file}", "--cache-policy", policy, "--cache-size", size)
         out.append(cell(f"fill {policy} {size}", "compare", *common, "--rules", "merge", *cache, makes=file, weight=4))
         out.append(cell(f"cache {policy} {size}", "compare", *common, "--rules", "tli,merge", *cache, weight=4))
+    if not quick:
+        for loss in WARM:
+            learn(f"{loss} merge T=1", "merge", loss, "--held-temperature", 1)
+        for rule, loss in ("tli", "dm"), ("merge", "dm"), ("merge", "dm+ngram"):
+            learn(f"{loss} {rule} k={LENGTHS[0]}", rule, loss, "--draft-length", LENGTHS[0])
+        for setting in "small docs", "small recipes":
+            learn("dm+ngram merge", "merge", "dm+ngram", setting=setting)
     return out
 
 

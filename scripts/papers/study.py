@@ -4,7 +4,8 @@
 A study is a list of cells. A cell is a command of a built program whose JSON is kept; a cell that makes a file prints none.
 Measured cells stand in build/papers, a line each, so an interrupted study goes on where it was. When all are measured,
 docs/papers/data/PAPER.json has them with machine, commit and hashes, and docs/papers/PAPER.md is made from that file alone:
-"--page" makes the page anew, "--check" compares.
+"--page" makes the page anew, "--check" compares. A cell has the commit and the date that it was measured at; "--keep" keeps
+those of the JSON.
 """
 import argparse
 import datetime
@@ -96,6 +97,10 @@ def commit():
     return first_line("git", "rev-parse", "HEAD") if (ROOT / ".git").exists() else "unknown"
 
 
+def today():
+    return datetime.date.today().isoformat()
+
+
 def cpu():
     for line in pathlib.Path("/proc/cpuinfo").read_text().split("\n"):
         if line.startswith("model name"):
@@ -177,8 +182,13 @@ def parsed(text):
         return [json.loads(line) for line in text.splitlines()]
 
 
+def key_of(c):
+    """The command of a cell, as it is shown."""
+    return shlex.join([c.program, *(f.replace(f"{ROOT}/", "") for f in c.flags), *(["->", c.makes] if c.makes else [])])
+
+
 def run(paper, a):
-    """{name: {"command", "seconds", "rows"}} of all cells, in order."""
+    """{name, command, seconds, commit, date, rows} of all cells, in order."""
     scratch = a.out / ("quick" if a.quick else "full") / paper.name
     scratch.mkdir(parents=True, exist_ok=True)
     if paper.sources:
@@ -189,9 +199,15 @@ def run(paper, a):
         (scratch / "cells.jsonl").unlink(missing_ok=True)
     store = Store(scratch / "cells.jsonl")
     data = data_file(paper, a)
-    earlier = {}
+    earlier, kept = {}, set()
     if data.is_file():
-        earlier = {c["name"]: c["seconds"] for c in json.loads(data.read_text())["cells"]}
+        there = json.loads(data.read_text())
+        earlier = {c["name"]: c["seconds"] for c in there["cells"]}
+        if a.keep:
+            for c in there["cells"]:
+                if c["command"] not in store.cells:
+                    kept.add(c["command"])
+                    store.cells[c["command"]] = {"commit": there["commit"], "date": there["date"], **c}
     weights = [earlier.get(c.name, 0) if len(earlier) == len(cells) else c.weight for c in cells]
     bar = Bar(sum(weights))
     if len(earlier) == len(cells):
@@ -199,10 +215,15 @@ def run(paper, a):
     else:
         print(f"{paper.name}: {len(cells)} cells", file=sys.stderr)
     found = []
-    for c, weight in zip(cells, weights, strict=True):
-        shown = [f.replace(f"{ROOT}/", "") for f in c.flags]
-        key = shlex.join([c.program, *shown, *(["->", c.makes] if c.makes else [])])
-        if key not in store.cells or (c.makes and not places[c.makes].is_file()):
+    keys = [key_of(c) for c in cells]
+    wanted = [f for c, key in zip(cells, keys, strict=True) if key not in store.cells for f in c.flags]  # by what is to be measured
+
+    def gone(c, key):
+        """A file that is to be made again."""
+        return c.makes and not places[c.makes].is_file() and (key not in kept or any(c.makes in f for f in wanted))
+
+    for c, key, weight in zip(cells, keys, weights, strict=True):
+        if key not in store.cells or gone(c, key):
             bar.show(c.name)
             flags = [f.format(scratch=scratch, **{name.partition(".")[0]: str(p) for name, p in places.items()}) for f in c.flags]
             begin = time.monotonic()
@@ -212,11 +233,11 @@ def run(paper, a):
             if done.returncode != 0:
                 bar.end()
                 raise SystemExit(f"{key}: exit status {done.returncode}\n{done.stderr.strip()}")
-            store.add({"key": key, "seconds": round(took, 2), "rows": parsed(done.stdout)})
+            store.add({"key": key, "seconds": round(took, 2), "commit": commit(), "date": today(), "rows": parsed(done.stdout)})
             bar.add(weight, took)
         else:
             bar.add(weight)
-        found.append({"name": c.name, "command": key, **{k: store.cells[key][k] for k in ("seconds", "rows")}})
+        found.append({"name": c.name, "command": key, **{k: store.cells[key][k] for k in ("seconds", "commit", "date", "rows")}})
     bar.end()
     return found
 
@@ -255,6 +276,10 @@ class Results:
 def head(paper, data):
     machine = (f"{data['cpu']}, {data['cores']} cores, {data['compiler']}, {data['date']}, on top of commit {data['commit'][:8]}. All cells "
                f"together took {data['seconds'] / 60:.0f} minutes.")
+    older = sorted({(c.get("date", data["date"]), c.get("commit", data["commit"])[:8]) for c in data["cells"]} - {(data["date"], data["commit"][:8])})
+    if older:
+        parts = [(day, of, sum((c["date"], c["commit"][:8]) == (day, of) for c in data["cells"])) for day, of in older]
+        machine += " " + " ".join(f"{n} of its {len(data['cells'])} cells are of {day}, on top of {of}." for day, of, n in parts)
     if data["load"] > 0.5:
         machine += (f" Other programs ran at the same time (load average {data['load']:.1f} before the first cell): counts are results, times "
                     "are only indicative.")
@@ -289,6 +314,7 @@ def main(paper):
     p.add_argument("--quick", action="store_true", help="a minute, on the models in this repository; writes to --out alone")
     p.add_argument("--page", action="store_true", help="measure nothing, make the page of the JSON that is there")
     p.add_argument("--check", action="store_true", help="as --page, but write nothing: exit status 1 if the page is another")
+    p.add_argument("--keep", action="store_true", help="measure what the JSON lacks, and keep its cells, whatever code they are of")
     p.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/release/examples", help="folder of the built programs")
     p.add_argument("--out", type=pathlib.Path, default=ROOT / "build/papers", help="folder of measured cells")
     a = p.parse_args()
@@ -302,7 +328,7 @@ def main(paper):
     load = os.getloadavg()[0]
     begin = time.monotonic()
     cells = run(paper, a)
-    data = {"paper": paper.name, "date": datetime.date.today().isoformat(),
+    data = {"paper": paper.name, "date": today(),
             "commit": commit(), "cpu": cpu(), "cores": os.cpu_count(),
             "compiler": compiler(a.programs), "load": round(load, 2), "command": f"scripts/papers/{paper.name}.py" + " --quick" * a.quick,
             "files": {name: sha256(name) for name in paper.files if (ROOT / name).exists()},

@@ -29,7 +29,7 @@ class Studies(unittest.TestCase):
         program = self.folder / "program"
         program.write_text(COUNTS)
         program.chmod(0o755)
-        self.a = types.SimpleNamespace(quick=False, out=self.folder / "out", programs=self.folder)
+        self.a = types.SimpleNamespace(quick=False, keep=False, out=self.folder / "out", programs=self.folder)
 
     def run_cells(self, *cells):
         paper = Paper(name="none", title="", reference="", cells=lambda quick: list(cells), page=None)
