@@ -199,15 +199,12 @@ def run(paper, a):
         (scratch / "cells.jsonl").unlink(missing_ok=True)
     store = Store(scratch / "cells.jsonl")
     data = data_file(paper, a)
-    earlier, kept = {}, set()
+    earlier, kept = {}, {}
     if data.is_file():
         there = json.loads(data.read_text())
         earlier = {c["name"]: c["seconds"] for c in there["cells"]}
         if a.keep:
-            for c in there["cells"]:
-                if c["command"] not in store.cells:
-                    kept.add(c["command"])
-                    store.cells[c["command"]] = {"commit": there["commit"], "date": there["date"], **c}
+            kept = {c["name"]: {"commit": there["commit"], "date": there["date"], **c} for c in there["cells"]}
     weights = [earlier.get(c.name, 0) if len(earlier) == len(cells) else c.weight for c in cells]
     bar = Bar(sum(weights))
     if len(earlier) == len(cells):
@@ -216,14 +213,22 @@ def run(paper, a):
         print(f"{paper.name}: {len(cells)} cells", file=sys.stderr)
     found = []
     keys = [key_of(c) for c in cells]
-    wanted = [f for c, key in zip(cells, keys, strict=True) if key not in store.cells for f in c.flags]  # by what is to be measured
+    measured = [f for c, key in zip(cells, keys, strict=True) if key not in store.cells and (c.name not in kept or kept[c.name]["command"] != key)
+                for f in c.flags]
 
-    def gone(c, key):
-        """A file that is to be made again."""
-        return c.makes and not places[c.makes].is_file() and (key not in kept or any(c.makes in f for f in wanted))
+    def old(c, key):
+        """A cell of the JSON that stands for this one: the same command, or a file that no cell needs that is to be measured."""
+        if key in store.cells or c.name not in kept:
+            return None
+        needed = c.makes and any(c.makes.partition("/")[0] in f for f in measured)
+        return kept[c.name] if not needed and (c.makes or kept[c.name]["command"] == key) else None
 
     for c, key, weight in zip(cells, keys, weights, strict=True):
-        if key not in store.cells or gone(c, key):
+        if one := old(c, key):
+            bar.add(weight)
+            found.append(one)
+            continue
+        if key not in store.cells or (c.makes and not places[c.makes].is_file()):
             bar.show(c.name)
             flags = [f.format(scratch=scratch, **{name.partition(".")[0]: str(p) for name, p in places.items()}) for f in c.flags]
             begin = time.monotonic()
@@ -276,10 +281,10 @@ class Results:
 def head(paper, data):
     machine = (f"{data['cpu']}, {data['cores']} cores, {data['compiler']}, {data['date']}, on top of commit {data['commit'][:8]}. All cells "
                f"together took {data['seconds'] / 60:.0f} minutes.")
-    older = sorted({(c.get("date", data["date"]), c.get("commit", data["commit"])[:8]) for c in data["cells"]} - {(data["date"], data["commit"][:8])})
-    if older:
-        parts = [(day, of, sum((c["date"], c["commit"][:8]) == (day, of) for c in data["cells"])) for day, of in older]
-        machine += " " + " ".join(f"{n} of its {len(data['cells'])} cells are of {day}, on top of {of}." for day, of, n in parts)
+    newest = (data["date"], data["commit"][:8])
+    made = [(c.get("date", newest[0]), c.get("commit", newest[1])[:8]) for c in data["cells"]]
+    for one in sorted({*made} - {newest}):
+        machine += f" {made.count(one)} of its {len(made)} cells are of {one[0]}, on top of commit {one[1]}."
     if data["load"] > 0.5:
         machine += (f" Other programs ran at the same time (load average {data['load']:.1f} before the first cell): counts are results, times "
                     "are only indicative.")

@@ -21,7 +21,7 @@ SOURCES = {"raw": "raw text", "target": "target-made", "drafter": "drafter-made"
 PROGRAMS = PROMPTS / "kinds/programs.txt"
 AMOUNTS = (30, 300, 3000)
 TREE, BEAM = 32, 8  # tokens and K of draft trees
-DEPTHS = (3, 5, 7)
+DEPTHS = (3, 4, 5, 6, 7)
 TREE_SHARES = (100, 25, 12, 6)  # % of the rows; 100: all
 RAW = sorted((ROOT / "docs/use").glob("*.md")) + sorted((ROOT / "docs/adapt").glob("*.md"))
 

@@ -69,6 +69,30 @@ class Studies(unittest.TestCase):
         self.run_cells(made)
         self.assertTrue(file.is_file())
 
+    def test_cells_of_the_data_are_kept_where_that_is_asked_for(self):
+        self.a.quick = self.a.keep = True
+        one, two = cell("one", "program", 1), cell("two", "program", 2)
+        made = cell("made", "program", "--out", "{scratch}/list", makes="list")
+        data = self.folder / "out/quick/none.json"
+        data.parent.mkdir(parents=True)
+        data.write_text(json.dumps({"commit": "older", "date": "then", "cells": [
+            {"name": "one", "command": "program 1", "seconds": 1, "rows": [{"ran": 7}]},
+            {"name": "made", "command": "program --out '{scratch}/list' '->' list", "seconds": 1, "rows": []}]}))
+        file = self.folder / "out/quick/none/list"
+        found = self.run_cells(one, made, two)
+        self.assertEqual([c["rows"] for c in found], [[{"ran": 7}], [], [{"ran": 1}]])
+        self.assertEqual([c["commit"] for c in found], ["older", "older", study.commit()])
+        self.assertFalse(file.is_file())  # nobody needs it
+        self.run_cells(made, cell("user", "program", "{scratch}/list"))
+        self.assertTrue(file.is_file())
+
+    def test_a_page_counts_the_cells_of_older_code(self):
+        data = {"commit": "b" * 40, "date": "2026-02-02", "cpu": "", "cores": 1, "compiler": "", "seconds": 60, "load": 0, "command": "",
+                "cells": [{"commit": "a" * 40, "date": "2026-01-01"}, {}, {"commit": "b" * 40, "date": "2026-02-02"}]}
+        self.assertIn("1 of its 3 cells are of 2026-01-01, on top of commit aaaaaaaa.", study.head(omnidraft.PAPER, data))
+        data["cells"][0] = {}
+        self.assertNotIn("of its", study.head(omnidraft.PAPER, data))
+
     def test_scripts_of_cells_are_there_and_have_the_flags_that_they_get(self):
         for c in (c for paper in PAPERS for quick in (False, True) for c in paper.cells(quick) if c.program.endswith(".py")):
             text = (ROOT / c.program).read_text() + (ROOT / "models/train/data.py").read_text()
