@@ -213,14 +213,13 @@ def run(paper, a):
         print(f"{paper.name}: {len(cells)} cells", file=sys.stderr)
     found = []
     keys = [key_of(c) for c in cells]
-    measured = [f for c, key in zip(cells, keys, strict=True) if key not in store.cells and (c.name not in kept or kept[c.name]["command"] != key)
-                for f in c.flags]
+    measured = [c for c, key in zip(cells, keys, strict=True) if key not in store.cells and (c.name not in kept or kept[c.name]["command"] != key)]
 
     def old(c, key):
         """A cell of the JSON that stands for this one: the same command, or a file that no cell needs that is to be measured."""
         if key in store.cells or c.name not in kept:
             return None
-        needed = c.makes and any(c.makes.partition("/")[0] in f for f in measured)
+        needed = c.makes and any(c.makes.partition("/")[0] in f for other in measured if other is not c for f in other.flags)
         return kept[c.name] if not needed and (c.makes or kept[c.name]["command"] == key) else None
 
     for c, key, weight in zip(cells, keys, weights, strict=True):

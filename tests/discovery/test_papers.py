@@ -77,7 +77,7 @@ class Studies(unittest.TestCase):
         data.parent.mkdir(parents=True)
         data.write_text(json.dumps({"commit": "older", "date": "then", "cells": [
             {"name": "one", "command": "program 1", "seconds": 1, "rows": [{"ran": 7}]},
-            {"name": "made", "command": "program --out '{scratch}/list' '->' list", "seconds": 1, "rows": []}]}))
+            {"name": "made", "command": "program --out another '->' list", "seconds": 1, "rows": []}]}))
         file = self.folder / "out/quick/none/list"
         found = self.run_cells(one, made, two)
         self.assertEqual([c["rows"] for c in found], [[{"ran": 7}], [], [{"ran": 1}]])
