@@ -282,8 +282,9 @@ def head(paper, data):
                f"together took {data['seconds'] / 60:.0f} minutes.")
     newest = (data["date"], data["commit"][:8])
     made = [(c.get("date", newest[0]), c.get("commit", newest[1])[:8]) for c in data["cells"]]
-    for one in sorted({*made} - {newest}):
-        machine += f" {made.count(one)} of its {len(made)} cells are of {one[0]}, on top of commit {one[1]}."
+    older = [f"{made.count(one)} of {one[0]} ({one[1]})" for one in sorted({*made} - {newest})]
+    if older:
+        machine += f" Of the {len(made)} cells, {listed(older)} are of earlier commits."
     if data["load"] > 0.5:
         machine += (f" Other programs ran at the same time (load average {data['load']:.1f} before the first cell): counts are results, times "
                     "are only indicative.")

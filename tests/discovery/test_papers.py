@@ -89,9 +89,9 @@ class Studies(unittest.TestCase):
     def test_a_page_counts_the_cells_of_older_code(self):
         data = {"commit": "b" * 40, "date": "2026-02-02", "cpu": "", "cores": 1, "compiler": "", "seconds": 60, "load": 0, "command": "",
                 "cells": [{"commit": "a" * 40, "date": "2026-01-01"}, {}, {"commit": "b" * 40, "date": "2026-02-02"}]}
-        self.assertIn("1 of its 3 cells are of 2026-01-01, on top of commit aaaaaaaa.", study.head(omnidraft.PAPER, data))
+        self.assertIn("Of the 3 cells, 1 of 2026-01-01 (aaaaaaaa) are of earlier commits.", study.head(omnidraft.PAPER, data))
         data["cells"][0] = {}
-        self.assertNotIn("of its", study.head(omnidraft.PAPER, data))
+        self.assertNotIn("earlier", study.head(omnidraft.PAPER, data))
 
     def test_scripts_of_cells_are_there_and_have_the_flags_that_they_get(self):
         for c in (c for paper in PAPERS for quick in (False, True) for c in paper.cells(quick) if c.program.endswith(".py")):
