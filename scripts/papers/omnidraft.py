@@ -185,8 +185,8 @@ def losses(r, task):
 
 def worse(r, settings):
     """Where learning did not pay."""
-    lost = [title for name, title in settings.items() if max(ratio(r, f"{name} dm tli"), ratio(r, f"{name} dm+ngram merge")) < 1]
-    return f" So few updates do not pay for {listed(lost)}: that drafter was distilled from this target." if lost else ""
+    lost = [title for name, title in settings.items() if ratio(r, f"{name} dm+ngram merge") < 1]
+    return f" With n-grams, so few updates lose for {listed(lost)}: that drafter was distilled from this target." if lost else ""
 
 
 def curve(r, names, *more):
