@@ -11,11 +11,8 @@ PyTorch sees one. The quick one takes layers as they are, and needs none.
 import importlib.util
 import json
 import lzma
-import re
-import shutil
-import struct
 
-from study import MODELS, PROMPTS, ROOT, Paper, cell, listed, main, number, percent, table
+from study import MODELS, PROMPTS, ROOT, Paper, cell, first_layers, listed, main, number, percent, table
 
 DEPTHS = (1, 2, 3)
 # What the drafter begins as: (title, folder, learning rate).
@@ -39,30 +36,10 @@ ANSWERS = 900  # of SmolLM2; as many tokens as the text of docs-target
 TREE = 16
 
 
-def first_layers(model, layers, drafter):
-    """A drafter of a model's first layers, with an exit behind each, as they are."""
-    shutil.copytree(model, drafter, dirs_exist_ok=True)
-    config = json.loads((model / "config.json").read_text())
-    config |= {"num_hidden_layers": layers, "specdec_exits": [*range(1, layers + 1)]}
-    (drafter / "config.json").write_text(json.dumps(config))
-    data = (model / "model.safetensors").read_bytes()
-    begin = 8 + struct.unpack("<Q", data[:8])[0]
-    header, weights = {}, b""
-    for name, tensor in json.loads(data[8:begin]).items():
-        layer = re.match(r"model\.layers\.(\d+)\.", name)
-        if name == "__metadata__" or layer and int(layer[1]) >= layers:
-            continue
-        first, end = tensor["data_offsets"]
-        header[name] = tensor | {"data_offsets": [len(weights), len(weights) + end - first]}
-        weights += data[begin + first:begin + end]
-    text = json.dumps(header).encode()
-    (drafter / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + weights)
-
-
 def sources(folder, quick):
     """prompts/: what docs-target continues; smollm2/: answers of SmolLM2; equivalences; in a quick run a drafter of untrained exits."""
     if quick:
-        first_layers(MODELS / "docs-target", DEPTHS[-1], folder / "cut-soft")
+        first_layers(MODELS / "docs-target", DEPTHS[-1], folder / "cut-soft", specdec_exits=[*range(1, DEPTHS[-1] + 1)])
         return
     if importlib.util.find_spec("torch") is None:
         raise SystemExit("S2D trains its drafters: expected a Python with PyTorch; run: python3 -m venv .venv && .venv/bin/pip install -r "

@@ -4,7 +4,8 @@
 A study is a list of cells. A cell is a command of a built program whose JSON is kept; a cell that makes a file prints none.
 Measured cells stand in build/papers, a line each, so an interrupted study goes on where it was. When all are measured,
 docs/papers/data/PAPER.json has them with machine, commit and hashes, and docs/papers/PAPER.md is made from that file alone:
-"--page" makes the page anew, "--check" compares.
+"--page" makes the page anew, "--check" compares. A cell has the commit and the date that it was measured at; "--keep" keeps
+those of the JSON.
 """
 import argparse
 import datetime
@@ -14,6 +15,8 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
+import struct
 import subprocess
 import sys
 import textwrap
@@ -45,6 +48,24 @@ def cell(name, program, *flags, makes="", weight=1.0):
     return Cell(name, program, tuple(str(f) for f in flags), makes, weight)
 
 
+def first_layers(model, layers, folder, **config):
+    """Makes a model of the first layers of another, as they are; `config` is what its config.json has besides."""
+    shutil.copytree(model, folder, dirs_exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(json.loads((model / "config.json").read_text()) | {"num_hidden_layers": layers} | config))
+    data = (model / "model.safetensors").read_bytes()
+    begin = 8 + struct.unpack("<Q", data[:8])[0]
+    header, weights = {}, b""
+    for name, tensor in json.loads(data[8:begin]).items():
+        layer = re.match(r"model\.layers\.(\d+)\.", name)
+        if name == "__metadata__" or layer and int(layer[1]) >= layers:
+            continue
+        first, end = tensor["data_offsets"]
+        header[name] = tensor | {"data_offsets": [len(weights), len(weights) + end - first]}
+        weights += data[begin + first:begin + end]
+    text = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + weights)
+
+
 @dataclass
 class Paper:
     """What a study consists of. cells(quick) lists the cells; page(results) gives the page's parts after its head."""
@@ -74,6 +95,10 @@ def first_line(*command):
 def commit():
     """Of the checkout; "unknown" for files that were unpacked."""
     return first_line("git", "rev-parse", "HEAD") if (ROOT / ".git").exists() else "unknown"
+
+
+def today():
+    return datetime.date.today().isoformat()
 
 
 def cpu():
@@ -157,8 +182,13 @@ def parsed(text):
         return [json.loads(line) for line in text.splitlines()]
 
 
+def key_of(c):
+    """The command of a cell, as it is shown."""
+    return shlex.join([c.program, *(f.replace(f"{ROOT}/", "") for f in c.flags), *(["->", c.makes] if c.makes else [])])
+
+
 def run(paper, a):
-    """{name: {"command", "seconds", "rows"}} of all cells, in order."""
+    """{name, command, seconds, commit, date, rows} of all cells, in order."""
     scratch = a.out / ("quick" if a.quick else "full") / paper.name
     scratch.mkdir(parents=True, exist_ok=True)
     if paper.sources:
@@ -169,9 +199,12 @@ def run(paper, a):
         (scratch / "cells.jsonl").unlink(missing_ok=True)
     store = Store(scratch / "cells.jsonl")
     data = data_file(paper, a)
-    earlier = {}
+    earlier, kept = {}, {}
     if data.is_file():
-        earlier = {c["name"]: c["seconds"] for c in json.loads(data.read_text())["cells"]}
+        there = json.loads(data.read_text())
+        earlier = {c["name"]: c["seconds"] for c in there["cells"]}
+        if a.keep:
+            kept = {c["name"]: {"commit": there["commit"], "date": there["date"], **c} for c in there["cells"]}
     weights = [earlier.get(c.name, 0) if len(earlier) == len(cells) else c.weight for c in cells]
     bar = Bar(sum(weights))
     if len(earlier) == len(cells):
@@ -179,9 +212,21 @@ def run(paper, a):
     else:
         print(f"{paper.name}: {len(cells)} cells", file=sys.stderr)
     found = []
-    for c, weight in zip(cells, weights, strict=True):
-        shown = [f.replace(f"{ROOT}/", "") for f in c.flags]
-        key = shlex.join([c.program, *shown, *(["->", c.makes] if c.makes else [])])
+    keys = [key_of(c) for c in cells]
+    measured = [c for c, key in zip(cells, keys, strict=True) if key not in store.cells and (c.name not in kept or kept[c.name]["command"] != key)]
+
+    def old(c, key):
+        """A cell of the JSON that stands for this one: the same command, or a file that no cell needs that is to be measured."""
+        if key in store.cells or c.name not in kept:
+            return None
+        needed = c.makes and any(c.makes.partition("/")[0] in f for other in measured if other is not c for f in other.flags)
+        return kept[c.name] if not needed and (c.makes or kept[c.name]["command"] == key) else None
+
+    for c, key, weight in zip(cells, keys, weights, strict=True):
+        if one := old(c, key):
+            bar.add(weight)
+            found.append(one)
+            continue
         if key not in store.cells or (c.makes and not places[c.makes].is_file()):
             bar.show(c.name)
             flags = [f.format(scratch=scratch, **{name.partition(".")[0]: str(p) for name, p in places.items()}) for f in c.flags]
@@ -192,11 +237,11 @@ def run(paper, a):
             if done.returncode != 0:
                 bar.end()
                 raise SystemExit(f"{key}: exit status {done.returncode}\n{done.stderr.strip()}")
-            store.add({"key": key, "seconds": round(took, 2), "rows": parsed(done.stdout)})
+            store.add({"key": key, "seconds": round(took, 2), "commit": commit(), "date": today(), "rows": parsed(done.stdout)})
             bar.add(weight, took)
         else:
             bar.add(weight)
-        found.append({"name": c.name, "command": key, **{k: store.cells[key][k] for k in ("seconds", "rows")}})
+        found.append({"name": c.name, "command": key, **{k: store.cells[key][k] for k in ("seconds", "commit", "date", "rows")}})
     bar.end()
     return found
 
@@ -235,6 +280,11 @@ class Results:
 def head(paper, data):
     machine = (f"{data['cpu']}, {data['cores']} cores, {data['compiler']}, {data['date']}, on top of commit {data['commit'][:8]}. All cells "
                f"together took {data['seconds'] / 60:.0f} minutes.")
+    newest = (data["date"], data["commit"][:8])
+    made = [(c.get("date", newest[0]), c.get("commit", newest[1])[:8]) for c in data["cells"]]
+    older = [f"{made.count(one)} of {one[0]} ({one[1]})" for one in sorted({*made} - {newest})]
+    if older:
+        machine += f" Of the {len(made)} cells, {listed(older)} are of earlier commits."
     if data["load"] > 0.5:
         machine += (f" Other programs ran at the same time (load average {data['load']:.1f} before the first cell): counts are results, times "
                     "are only indicative.")
@@ -269,6 +319,7 @@ def main(paper):
     p.add_argument("--quick", action="store_true", help="a minute, on the models in this repository; writes to --out alone")
     p.add_argument("--page", action="store_true", help="measure nothing, make the page of the JSON that is there")
     p.add_argument("--check", action="store_true", help="as --page, but write nothing: exit status 1 if the page is another")
+    p.add_argument("--keep", action="store_true", help="measure what the JSON lacks, and keep its cells, whatever code they are of")
     p.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/release/examples", help="folder of the built programs")
     p.add_argument("--out", type=pathlib.Path, default=ROOT / "build/papers", help="folder of measured cells")
     a = p.parse_args()
@@ -282,7 +333,7 @@ def main(paper):
     load = os.getloadavg()[0]
     begin = time.monotonic()
     cells = run(paper, a)
-    data = {"paper": paper.name, "date": datetime.date.today().isoformat(),
+    data = {"paper": paper.name, "date": today(),
             "commit": commit(), "cpu": cpu(), "cores": os.cpu_count(),
             "compiler": compiler(a.programs), "load": round(load, 2), "command": f"scripts/papers/{paper.name}.py" + " --quick" * a.quick,
             "files": {name: sha256(name) for name in paper.files if (ROOT / name).exists()},

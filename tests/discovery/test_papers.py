@@ -29,7 +29,7 @@ class Studies(unittest.TestCase):
         program = self.folder / "program"
         program.write_text(COUNTS)
         program.chmod(0o755)
-        self.a = types.SimpleNamespace(quick=False, out=self.folder / "out", programs=self.folder)
+        self.a = types.SimpleNamespace(quick=False, keep=False, out=self.folder / "out", programs=self.folder)
 
     def run_cells(self, *cells):
         paper = Paper(name="none", title="", reference="", cells=lambda quick: list(cells), page=None)
@@ -68,6 +68,30 @@ class Studies(unittest.TestCase):
         file.unlink()
         self.run_cells(made)
         self.assertTrue(file.is_file())
+
+    def test_cells_of_the_data_are_kept_where_that_is_asked_for(self):
+        self.a.quick = self.a.keep = True
+        one, two = cell("one", "program", 1), cell("two", "program", 2)
+        made = cell("made", "program", "--out", "{scratch}/list", makes="list")
+        data = self.folder / "out/quick/none.json"
+        data.parent.mkdir(parents=True)
+        data.write_text(json.dumps({"commit": "older", "date": "then", "cells": [
+            {"name": "one", "command": "program 1", "seconds": 1, "rows": [{"ran": 7}]},
+            {"name": "made", "command": "program --out another '->' list", "seconds": 1, "rows": []}]}))
+        file = self.folder / "out/quick/none/list"
+        found = self.run_cells(one, made, two)
+        self.assertEqual([c["rows"] for c in found], [[{"ran": 7}], [], [{"ran": 1}]])
+        self.assertEqual([c["commit"] for c in found], ["older", "older", study.commit()])
+        self.assertFalse(file.is_file())  # nobody needs it
+        self.run_cells(made, cell("user", "program", "{scratch}/list"))
+        self.assertTrue(file.is_file())
+
+    def test_a_page_counts_the_cells_of_older_code(self):
+        data = {"commit": "b" * 40, "date": "2026-02-02", "cpu": "", "cores": 1, "compiler": "", "seconds": 60, "load": 0, "command": "",
+                "cells": [{"commit": "a" * 40, "date": "2026-01-01"}, {}, {"commit": "b" * 40, "date": "2026-02-02"}]}
+        self.assertIn("Of the 3 cells, 1 of 2026-01-01 (aaaaaaaa) are of earlier commits.", study.head(omnidraft.PAPER, data))
+        data["cells"][0] = {}
+        self.assertNotIn("earlier", study.head(omnidraft.PAPER, data))
 
     def test_scripts_of_cells_are_there_and_have_the_flags_that_they_get(self):
         for c in (c for paper in PAPERS for quick in (False, True) for c in paper.cells(quick) if c.program.endswith(".py")):
