@@ -621,19 +621,6 @@ class Chat(Served):
         usage = self.server.post({**talk, "messages": more}, "/v1/chat/completions")[1]["usage"]
         self.assertGreater(usage["prompt_tokens_details"]["cached_tokens"], got["usage"]["prompt_tokens"])
 
-    def test_adapters_whose_rows_have_another_order_are_refused(self):
-        layers, width = 30, 576
-        with tempfile.TemporaryDirectory() as folder:
-            tensor_files.write(pathlib.Path(folder, "adapter_model.safetensors"), {
-                f"base_model.model.model.layers.{layer}.self_attn.q_proj.lora_{side}.weight": ("F32", shape, bytes(4 * width))
-                for layer in range(layers) for side, shape in (("A", [1, width]), ("B", [width, 1]))})
-            pathlib.Path(folder, "adapter_config.json").write_text(
-                json.dumps({"peft_type": "LORA", "r": 1, "lora_alpha": 1, "target_modules": ["q_proj"]}))
-            done = subprocess.run([PROGRAMS / "specdec-serve", *COSTS, "--port", "0", "--models", "smollm2", "--target-adapter", f"a={folder}"],
-                                  capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn(f"{folder}/adapter_config.json: target_modules: expected neither q_proj nor k_proj", done.stderr)
-
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

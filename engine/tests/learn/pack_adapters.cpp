@@ -36,14 +36,16 @@ lora<float> drawn(const model_config& c, std::vector<projection> targets, unsign
     return adapters;
 }
 
-/// A checkpoint whose weights are W + alpha / r B A, computed here.
+/// A checkpoint whose weights are W + alpha / r B A, computed here. Rows of B are half-split.
 struct merged_checkpoint {
     checkpoint file;
     std::vector<std::vector<float>> memory;
 
     merged_checkpoint(const checkpoint& c, const lora<float>& adapters) : file(c) {
+        const packed_rows rows(c.config);
         for (std::size_t layer = 0; layer < c.config.layers; ++layer)
             for (const projection p : adapters.settings().targets) {
+                const bool turns = p == projection::q || p == projection::k;
                 const std::string name = module_name(layer, p) + ".weight";
                 tensor& t = file.tensors.at(name);
                 const std::size_t columns = t.columns();
@@ -57,7 +59,8 @@ struct merged_checkpoint {
                     read_weights(t, r, row);
                     for (std::size_t j = 0; j < columns; ++j)
                         for (std::size_t k = 0; k < adapters.rank(); ++k)
-                            row[j] += adapters.scale() * number(b, k, r) * number(a, j, k);
+                            row[j] += adapters.scale() * number(b, k, turns ? rows.turned(r) : r) *
+                                      number(a, j, k);
                 }
                 t.type = dtype::f32;
                 t.bytes = std::as_bytes(std::span(w));

@@ -207,13 +207,8 @@ void set_adapters(engine::transformer& target, const std::vector<named_adapter>&
     const engine::model_config& c = target.config();
     context_key key = 0;
     for (const named_adapter& one : adapters) {
-        const engine::lora<float> read = engine::read_peft_folder(one.folder, c);
-        const bool turns = read.adapts(engine::projection::q) || read.adapts(engine::projection::k);
-        if (c.rotary.interleaved && turns) // PEFT's rows are in the order of Hugging Face's files
-            throw error((one.folder / "adapter_config.json").string(), "target_modules",
-                        "expected neither q_proj nor k_proj for this target: its file has their "
-                        "rows in another order");
-        target.set_adapters(++key, engine::pack_adapters(read, c));
+        target.set_adapters(++key,
+                            engine::pack_adapters(engine::read_peft_folder(one.folder, c), c));
     }
 }
 

@@ -22,11 +22,14 @@ namespace specdec::engine {
 ///     ... requests with text_request::key = 7 are drafted with them
 ///
 /// They compute what lora::merge into the same weights does, but for the rounding of merged
-/// weights. c: of the model; other shapes than the adapters' are a broken precondition. Complexity:
-/// a read of the adapters.
+/// weights. Rows of q and k stand as in the half-split form, which PEFT and learners have, whatever
+/// the form of the model's file. c: of the model; other shapes than the adapters' are a broken
+/// precondition. Complexity: a read of the adapters.
 [[nodiscard]] inline std::shared_ptr<const model_adapters>
 pack_adapters(const lora<float>& adapters, const model_config& c) {
-    const packed_rows rows(c);
+    model_config half_split = c;
+    half_split.rotary.interleaved = false;
+    const packed_rows rows(half_split);
     const std::size_t r = adapters.rank();
     auto packed = std::make_shared<model_adapters>(model_adapters{c, {}});
     for (std::size_t layer = 0; layer < c.layers; ++layer) {
