@@ -7,6 +7,7 @@
     scripts/kinds_study.py --out long.jsonl --prompt-tokens 128 512 1024 2048 4000 --limit 5      documents of so many tokens instead
     scripts/kinds_study.py --out choices.jsonl --choices --temperatures 0 --limit 4 -- --threads 2
                                                           is the default within 3 % of the best fixed choice? Kinds and documents
+    ... -- --costs 0.07,0,1,1.04,1.09                      the same counted by these costs, not timed: one output a seed on any machine
 
 Runs build/release/examples/compare for each kind, drafter and temperature on models/prompts/kinds/*.txt and, as the kind home, on
 models/prompts/smollm2.txt; or on beginnings of models/prompts/documents.txt. Prints a Markdown table for each temperature; a speed-up
@@ -102,6 +103,10 @@ class Study:
         return self.rows(*asked)[-1]
 
 
+def counted(n, what):
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
 def choice_of(row):
     """Which of the fixed choices a row of compare is; none for the default."""
     if row["by_default"]:
@@ -118,13 +123,22 @@ def speed(row):
     return row["time_per_output_token_speedup"]
 
 
-def choices_table(temperature, found):
+def counted_speed(row):
+    """Tokens per pass over one position, by the costs that automatic lengths went by: no clock."""
+    draft, _, *passes = row["costs"]
+    last = passes[-1] - passes[-2]  # a position more
+    rounds = enumerate(row["rounds_by_proposals"], 1)
+    cost = sum(n * (passes[k - 1] if k <= len(passes) else passes[-1] + last * (k - len(passes))) for k, n in rounds)
+    return row["tokens"] / (cost + draft * row["draft_tokens"])
+
+
+def choices_table(temperature, found, speed):
     """found: {kind: {drafter: rows}}. The speed-up of the time per output token of the default and of the fixed choices, the
     best of several lengths, and the default as a share of the best of all."""
     drafters = list(next(iter(found.values())))
     first = next(iter(found.values()))[drafters[0]][0]
     columns = ["default", "drafter", "lookup", "with lookup"]
-    lines = [f"**T = {temperature:g}** ({first['texts']} prompts a kind, {first['kernel']}, {first['threads']} threads)", "",
+    lines = [f"**T = {temperature:g}** ({first['texts']} prompts a kind, {first['kernel']}, {counted(first['threads'], 'thread')})", "",
              "| kind | " + " | ".join(f"{d}: {c}" for d in drafters for c in [*columns, "default / best"]) + " |",
              "| --- |" + " ---: |" * (len(columns) + 1) * len(drafters)]
     shares = {d: [] for d in drafters}
@@ -154,7 +168,7 @@ def table(temperature, found):
     """found: {kind: {drafter: row}}."""
     drafters = list(next(iter(found.values())))
     first = next(iter(found.values()))[drafters[0]]
-    lines = [f"**T = {temperature:g}** ({first['texts']} prompts a kind, {first['kernel']}, {first['threads']} threads)", "",
+    lines = [f"**T = {temperature:g}** ({first['texts']} prompts a kind, {first['kernel']}, {counted(first['threads'], 'thread')})", "",
              "| kind | " + " | ".join(f"{d}: tokens a call | conditional acceptance by position, % | speed-up" for d in drafters) + " |",
              "| --- |" + " ---: | ---: | ---: |" * len(drafters)]
     for kind, rows in found.items():
@@ -172,7 +186,7 @@ def lengths_table(temperature, found):
     drafters = list(next(iter(found.values())))
     first = next(iter(found.values()))[drafters[0]]
     heads = "tokens per target pass | speed-up | of time per output token | time to first token, ms"
-    lines = [f"**T = {temperature:g}** ({first['texts']} documents a length, {first['kernel']}, {first['threads']} threads)", "",
+    lines = [f"**T = {temperature:g}** ({first['texts']} documents a length, {first['kernel']}, {counted(first['threads'], 'thread')})", "",
              "| prompt tokens | " + " | ".join(f"{d}: {heads}" for d in drafters) + " |",
              "| ---: |" + " ---: | ---: | ---: | ---: |" * len(drafters)]
     for rows in found.values():
@@ -235,7 +249,8 @@ def main():
         lengths = documents(a.prompt_tokens or CHOICES_TOKENS, pathlib.Path(folder)) if a.prompt_tokens or a.choices else {}
         texts = {**kinds, **lengths} if a.choices else lengths or kinds
         ask = study.rows if a.choices else study.cell
-        show = choices_table if a.choices else lengths_table if lengths else table
+        by = counted_speed if "--costs" in a.flags else speed
+        show = (lambda *of: choices_table(*of, by)) if a.choices else lengths_table if lengths else table
         for temperature in a.temperatures:
             usual = CHOICES[temperature > 0] if a.choices else DRAFTERS
             drafters = dict(d.split("=", 1) for d in a.drafters or usual)

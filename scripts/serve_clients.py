@@ -155,10 +155,15 @@ class Timed:
     def ask(self, prompt, stream):
         """(tokens, seconds to the first of them)"""
         asked = {"messages": [{"role": "user", "content": prompt}]} if self.chat else {"prompt": prompt}
+        body, kinds = json.dumps({**self.fields, **asked, "stream": stream}), {"Content-Type": "application/json"}
         began = time.monotonic()
-        self.connection.request("POST", self.path, json.dumps({**self.fields, **asked, "stream": stream}),
-                                {"Content-Type": "application/json"})
-        r = self.connection.getresponse()
+        try:
+            self.connection.request("POST", self.path, body, kinds)
+            r = self.connection.getresponse()
+        except (http.client.RemoteDisconnected, ConnectionResetError):  # closed after so many requests, as llama-server does
+            self.connection.close()
+            self.connection.request("POST", self.path, body, kinds)
+            r = self.connection.getresponse()
         first = None
         while stream and first is None and (line := r.readline()):
             chunk = json.loads(line[6:]) if line.startswith(b"data: {") else {"choices": []}

@@ -166,12 +166,12 @@ def caption(data, names, more=""):
     if rows:
         texts, threads = ({row[key] for row in rows} for key in ("texts", "threads"))
         plain = [row["tokens_per_second"] for row in rows if row["rule"] == "autoregressive"]
-        parts[0] += f", {' or '.join(map(str, sorted(threads)))} threads, {' or '.join(map(str, sorted(texts)))} prompts a kind"
+        parts[0] += f", {' or '.join(map(str, sorted(threads)))} thread{'s' * (threads != {1})}, {' or '.join(map(str, sorted(texts)))} prompts a kind"
         parts.append(f"Plain decoding made {min(plain):.0f} to {max(plain):.0f} tokens a second")
     parts.append("; ".join(f"{what} {value or 'not recorded'}" for what, value in (("Commit:", commit), ("compiler:", compiler))))
     if more:
         parts.append(more)
-    commands = "".join(f"    {data.captions[name]['command']}\n" for name in names)
+    commands = "".join(f"    {command}\n" for command in dict.fromkeys(data.captions[name]["command"] for name in names))
     return "\n" + wrapped(". ".join(parts) + ".") + "\n" + commands
 
 
@@ -280,27 +280,14 @@ def long_outputs(data):
     return "\n".join(study.table(data.outputs[file])) + "\n" + caption(data, [file])
 
 
-CHOICES = [("text drafter", "zen4-choices-text-q4.jsonl", "slem"), ("EAGLE-style", "zen4-choices-features-q4.jsonl", "identity")]
+CHOICES = {"text drafter": "emerald-choices-text-q4.jsonl", "EAGLE-style": "emerald-choices-features-q4.jsonl"}
 
 
 def choices(data):
-    """The default's speed-up, that without lookup, the best of the lengths that were fixed, and the default as a share of the best of all."""
-    rows = []
-    for kind in dict.fromkeys(kind for _, file, _ in CHOICES for kind in data.kinds[file]):
-        cells = []
-        for _, file, rule in CHOICES:
-            found = data.kinds[file].get(kind)
-            if found is None:
-                cells += ["", "", "", ""]
-                continue
-            default = by_default(found, f"{file}: {kind}")
-            fixed = max((row for name, row in found.items() if ":" in name), key=lambda row: row["speedup"])
-            best = max(row["speedup"] for row in (fixed, found[rule], found["lookup"]))
-            cells += [f"{default['speedup']:.2f}x", f"{found[rule]['speedup']:.2f}x", f"{fixed['speedup']:.2f}x ({fixed['rule']})",
-                      f"{default['speedup'] / best:.2f}"]
-        rows.append([kind, *cells])
-    heads = [f"{name}: {what}" for name, _, _ in CHOICES for what in ("default", "without lookup", "best fixed length", "default / best")]
-    return aligned(["kind", *heads], rows, 1) + caption(data, [file for _, file, _ in CHOICES])
+    import kinds_study as study
+    kinds = next(iter(data.kinds[file] for file in CHOICES.values()))
+    found = {kind: {name: list(data.kinds[file][kind].values()) for name, file in CHOICES.items()} for kind in kinds}
+    return "\n".join(study.choices_table(0, found, study.counted_speed)) + "\n" + caption(data, list(CHOICES.values()))
 
 
 GEMMA = ["zen4-gemma3-t0.jsonl", "zen4-gemma3-t1.jsonl"]

@@ -554,12 +554,16 @@ class Kinds(unittest.TestCase):
             return {"rule": rule, "by_default": by_default, "time_per_output_token_speedup": speed, "texts": 4, "kernel": "portable", "threads": 2}
         rows = [row("autoregressive", 1), row("lookup", 1.1), row("slem", 1.5), row("slem:4", 1.6), row("slem:4+lookup", 1.4)]
         lines = kinds_study.choices_table(0.0, {"lists": {"text": [*rows, row("slem+lookup", 1.2, True)]},
-                                                "letters": {"text": [*rows, row("slem+lookup", 1.6, True)]}})
+                                                "letters": {"text": [*rows, row("slem+lookup", 1.6, True)]}}, kinds_study.speed)
         self.assertIn("| lists | 1.20x | 1.60x | 1.10x | 1.40x | **0.75** |", lines)
         self.assertIn("| letters | 1.60x | 1.60x | 1.10x | 1.40x | 1.00 |", lines)
         self.assertEqual(lines[-1], "Below 0.97 of the best: text: 1 of 2 kinds, lowest 0.75")
         self.assertRaisesRegex(SystemExit, "--drafters text: expected rules that are default$", kinds_study.choices_table, 0.0,
-                               {"lists": {"text": rows}})
+                               {"lists": {"text": rows}}, kinds_study.speed)
+
+    def test_a_speed_that_is_counted(self):
+        row = {"costs": [0.25, 0, 1, 1.5, 1.75], "rounds_by_proposals": [2, 0, 1, 0, 1], "draft_tokens": 6, "tokens": 12}
+        self.assertEqual(kinds_study.counted_speed(row), 12 / (2 * 1 + 1.75 + 2.25 + 6 * 0.25))
 
     def test_long_outputs(self):
         row = {"tokens": 1000, "tokens_per_target_call": 2, "resident_early": 10**8, "resident_end": 11 * 10**7,
