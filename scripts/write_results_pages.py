@@ -250,8 +250,8 @@ def kinds_table(data, columns, cell=speed):
     return text + caption(data, list(dict.fromkeys(file for _, file, _ in columns)))
 
 
-LENGTHS = [("text drafter, 4 bits", "zen4-lengths-text-q4.jsonl"), ("EAGLE-style, 4 bits", "zen4-lengths-features-q4.jsonl"),
-           ("text drafter, BF16", "zen4-lengths-text-bf16.jsonl"), ("EAGLE-style, BF16", "zen4-lengths-features-bf16.jsonl")]
+LENGTHS = {f"{title}, {numbers}": f"lengths-{name}-{format}.jsonl" for numbers, format in (("4 bits", "q4"), ("BF16", "bf16"))
+           for title, name in (("text drafter", "text"), ("EAGLE-style", "features"))}
 
 
 def by_default(found, where):
@@ -262,22 +262,25 @@ def by_default(found, where):
     return rows[0]
 
 
-def prompts_by_length(data):
-    files = [file for _, file in LENGTHS]
+def prompts_by_length(data, machine):
+    files = [f"{machine}-{file}" for file in LENGTHS.values()]
     rows = []
     for kind in data.kinds[files[0]]:
         found = [by_default(data.kinds[file][kind], f"{file}: {kind}") if kind in data.kinds[file] else None for file in files]
         rows.append([f"{found[0]['prompt_tokens'] / found[0]['texts']:,.0f}", *(
             f"{row['tokens_per_target_call']:.2f}, {row['speedup']:.2f}x, {row['time_per_output_token_speedup']:.2f}x" if row else ""
             for row in found), f"{1000 * found[0]['time_to_first_token']:,.0f}"])
-    lines = aligned(["prompt tokens", *(name for name, _ in LENGTHS), "time to first token, ms"], rows, 0)
-    return lines + caption(data, files)
+    return aligned(["prompt tokens", *LENGTHS, "time to first token, ms"], rows, 0) + caption(data, files)
+
+
+OUTPUTS = {"Text drafter, 4 bits": "outputs-emerald-text-q4.jsonl", "EAGLE-style, 4 bits": "outputs-emerald-features-q4.jsonl",
+           "Text drafter, BF16": "outputs-emerald-text-bf16.jsonl", "EAGLE-style, BF16": "outputs-emerald-features-bf16.jsonl"}
 
 
 def long_outputs(data):
     import long_outputs as study
-    file = "outputs-zen4.jsonl"
-    return "\n".join(study.table(data.outputs[file])) + "\n" + caption(data, [file])
+    tables = "".join(f"**{name}**\n\n" + "\n".join(study.table(data.outputs[file])) + "\n\n" for name, file in OUTPUTS.items())
+    return tables.rstrip("\n") + "\n" + caption(data, list(OUTPUTS.values()))
 
 
 CHOICES = {"text drafter": "emerald-choices-text-q4.jsonl", "EAGLE-style": "emerald-choices-features-q4.jsonl"}
@@ -354,7 +357,8 @@ TABLES = {
     "kinds-greedy": lambda data: kinds_table(data, GREEDY),
     "kinds-sampled": lambda data: kinds_table(data, SAMPLED),
     "positions": lambda data: kinds_table(data, [GREEDY[1], GREEDY[3], *SAMPLED[:2]], positions),
-    "prompts-by-length": prompts_by_length,
+    "prompts-by-length": lambda data: prompts_by_length(data, "zen4"),
+    "prompts-by-length-xeon": lambda data: prompts_by_length(data, "emerald"),
     "long-outputs": long_outputs,
     "choices": choices,
     "gemma3": gemma,
