@@ -14,6 +14,7 @@ models/prompts/smollm2.txt; or on beginnings of models/prompts/documents.txt. Pr
 is over plain decoding in the same run. What stands behind -- goes to compare.
 """
 import argparse
+import functools
 import json
 import pathlib
 import shlex
@@ -132,8 +133,8 @@ def counted_speed(row):
     return row["tokens"] / (cost + draft * row["draft_tokens"])
 
 
-def choices_table(temperature, found, speed):
-    """found: {kind: {drafter: rows}}. The speed-up of the time per output token of the default and of the fixed choices, the
+def choices_table(temperature, found, of_row):
+    """found: {kind: {drafter: rows}}; of_row: the speed-up of a row. That of the time per output token of the default and of the fixed choices, the
     best of several lengths, and the default as a share of the best of all."""
     drafters = list(next(iter(found.values())))
     first = next(iter(found.values()))[drafters[0]][0]
@@ -147,7 +148,7 @@ def choices_table(temperature, found, speed):
         for d, rows in of.items():
             best = {}
             for row in rows:
-                best[choice_of(row)] = max(best.get(choice_of(row), 0), speed(row))
+                best[choice_of(row)] = max(best.get(choice_of(row), 0), of_row(row))
             if missing := {*columns, "no drafting"} - best.keys():
                 raise SystemExit(f"--drafters {d}: expected rules that are {', '.join(sorted(missing))}")
             share = best["default"] / max(v for c, v in best.items() if c != "default")
@@ -249,8 +250,8 @@ def main():
         lengths = documents(a.prompt_tokens or CHOICES_TOKENS, pathlib.Path(folder)) if a.prompt_tokens or a.choices else {}
         texts = {**kinds, **lengths} if a.choices else lengths or kinds
         ask = study.rows if a.choices else study.cell
-        by = counted_speed if "--costs" in a.flags else speed
-        show = (lambda *of: choices_table(*of, by)) if a.choices else lengths_table if lengths else table
+        choices = functools.partial(choices_table, of_row=counted_speed if "--costs" in a.flags else speed)
+        show = choices if a.choices else lengths_table if lengths else table
         for temperature in a.temperatures:
             usual = CHOICES[temperature > 0] if a.choices else DRAFTERS
             drafters = dict(d.split("=", 1) for d in a.drafters or usual)

@@ -152,18 +152,20 @@ class Timed:
         self.connection = http.client.HTTPConnection(url.hostname, url.port, timeout=600)
         self.fields, self.chat = fields, chat
 
+    def post(self, body):
+        self.connection.request("POST", self.path, body, {"Content-Type": "application/json"})
+        return self.connection.getresponse()
+
     def ask(self, prompt, stream):
         """(tokens, seconds to the first of them)"""
         asked = {"messages": [{"role": "user", "content": prompt}]} if self.chat else {"prompt": prompt}
-        body, kinds = json.dumps({**self.fields, **asked, "stream": stream}), {"Content-Type": "application/json"}
+        body = json.dumps({**self.fields, **asked, "stream": stream})
         began = time.monotonic()
         try:
-            self.connection.request("POST", self.path, body, kinds)
-            r = self.connection.getresponse()
+            r = self.post(body)
         except (http.client.RemoteDisconnected, ConnectionResetError):  # closed after so many requests, as llama-server does
             self.connection.close()
-            self.connection.request("POST", self.path, body, kinds)
-            r = self.connection.getresponse()
+            r = self.post(body)
         first = None
         while stream and first is None and (line := r.readline()):
             chunk = json.loads(line[6:]) if line.startswith(b"data: {") else {"choices": []}

@@ -250,8 +250,8 @@ def kinds_table(data, columns, cell=speed):
     return text + caption(data, list(dict.fromkeys(file for _, file, _ in columns)))
 
 
-LENGTHS = {f"{title}, {numbers}": f"lengths-{name}-{format}.jsonl" for numbers, format in (("4 bits", "q4"), ("BF16", "bf16"))
-           for title, name in (("text drafter", "text"), ("EAGLE-style", "features"))}
+DRAFTERS = {"text drafter, 4 bits": "text-q4.jsonl", "EAGLE-style, 4 bits": "features-q4.jsonl",
+            "text drafter, BF16": "text-bf16.jsonl", "EAGLE-style, BF16": "features-bf16.jsonl"}
 
 
 def by_default(found, where):
@@ -263,24 +263,21 @@ def by_default(found, where):
 
 
 def prompts_by_length(data, machine):
-    files = [f"{machine}-{file}" for file in LENGTHS.values()]
+    files = [f"{machine}-lengths-{file}" for file in DRAFTERS.values()]
     rows = []
     for kind in data.kinds[files[0]]:
         found = [by_default(data.kinds[file][kind], f"{file}: {kind}") if kind in data.kinds[file] else None for file in files]
         rows.append([f"{found[0]['prompt_tokens'] / found[0]['texts']:,.0f}", *(
             f"{row['tokens_per_target_call']:.2f}, {row['speedup']:.2f}x, {row['time_per_output_token_speedup']:.2f}x" if row else ""
             for row in found), f"{1000 * found[0]['time_to_first_token']:,.0f}"])
-    return aligned(["prompt tokens", *LENGTHS, "time to first token, ms"], rows, 0) + caption(data, files)
-
-
-OUTPUTS = {"Text drafter, 4 bits": "outputs-emerald-text-q4.jsonl", "EAGLE-style, 4 bits": "outputs-emerald-features-q4.jsonl",
-           "Text drafter, BF16": "outputs-emerald-text-bf16.jsonl", "EAGLE-style, BF16": "outputs-emerald-features-bf16.jsonl"}
+    return aligned(["prompt tokens", *DRAFTERS, "time to first token, ms"], rows, 0) + caption(data, files)
 
 
 def long_outputs(data):
     import long_outputs as study
-    tables = "".join(f"**{name}**\n\n" + "\n".join(study.table(data.outputs[file])) + "\n\n" for name, file in OUTPUTS.items())
-    return tables.rstrip("\n") + "\n" + caption(data, list(OUTPUTS.values()))
+    files = {f"{name[0].upper()}{name[1:]}": f"outputs-emerald-{file}" for name, file in DRAFTERS.items()}
+    tables = "\n\n".join(f"**{name}**\n\n" + "\n".join(study.table(data.outputs[file])) for name, file in files.items())
+    return tables + "\n" + caption(data, list(files.values()))
 
 
 CHOICES = {"text drafter": "emerald-choices-text-q4.jsonl", "EAGLE-style": "emerald-choices-features-q4.jsonl"}
@@ -288,8 +285,7 @@ CHOICES = {"text drafter": "emerald-choices-text-q4.jsonl", "EAGLE-style": "emer
 
 def choices(data):
     import kinds_study as study
-    kinds = next(iter(data.kinds[file] for file in CHOICES.values()))
-    found = {kind: {name: list(data.kinds[file][kind].values()) for name, file in CHOICES.items()} for kind in kinds}
+    found = {kind: {name: list(data.kinds[file][kind].values()) for name, file in CHOICES.items()} for kind in data.kinds[CHOICES["text drafter"]]}
     return "\n".join(study.choices_table(0, found, study.counted_speed)) + "\n" + caption(data, list(CHOICES.values()))
 
 

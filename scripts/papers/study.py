@@ -16,7 +16,6 @@ import pathlib
 import re
 import shlex
 import shutil
-import struct
 import subprocess
 import sys
 import textwrap
@@ -26,6 +25,7 @@ from dataclasses import dataclass, field
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import pages  # noqa: E402
+import tensor_files  # noqa: E402
 
 MODELS = ROOT / "models"
 PROMPTS = MODELS / "prompts"
@@ -52,18 +52,12 @@ def first_layers(model, layers, folder, **config):
     """Makes a model of the first layers of another, as they are; `config` is what its config.json has besides."""
     shutil.copytree(model, folder, dirs_exist_ok=True)
     (folder / "config.json").write_text(json.dumps(json.loads((model / "config.json").read_text()) | {"num_hidden_layers": layers} | config))
-    data = (model / "model.safetensors").read_bytes()
-    begin = 8 + struct.unpack("<Q", data[:8])[0]
-    header, weights = {}, b""
-    for name, tensor in json.loads(data[8:begin]).items():
+    def kept(name):
         layer = re.match(r"model\.layers\.(\d+)\.", name)
-        if name == "__metadata__" or layer and int(layer[1]) >= layers:
-            continue
-        first, end = tensor["data_offsets"]
-        header[name] = tensor | {"data_offsets": [len(weights), len(weights) + end - first]}
-        weights += data[begin + first:begin + end]
-    text = json.dumps(header).encode()
-    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + weights)
+        return layer is None or int(layer[1]) < layers
+
+    tensors = tensor_files.read(model / "model.safetensors")
+    tensor_files.write(folder / "model.safetensors", {name: tensor for name, tensor in tensors.items() if kept(name)})
 
 
 @dataclass

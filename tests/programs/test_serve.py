@@ -6,13 +6,15 @@ usage: test_serve.py FOLDER_OF_PROGRAMS [unittest arguments]
 import array, concurrent.futures, contextlib, http.client, json, os, pathlib, random, re, shutil, signal, socket, struct, subprocess, sys, tempfile
 import time, unittest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
 import tensor_files
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve() if __name__ == "__main__" else None
 COSTS = "--costs", "0.2,0.1,1,1.1,1.2,1.3,1.4"  # given, so that nothing is measured
 PROMPTS = ["def f", "The :mod:`json` module", "class A", "Changed in version 3.8:", "Return a list of", "import os"]
 LONG = 8192  # tokens, which take many seconds on any machine
+LONG_TEXTS = "--sequences", 4, "--context", LONG, "--max-tokens", LONG
 CHAT = ROOT / "models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
@@ -83,12 +85,11 @@ class Server:
             time.sleep(0.02)
         raise AssertionError(f"{name} is {self.metric(name)}, not {value}")
 
-
     @contextlib.contextmanager
-    def busy(self, outputs, stream=True):
+    def busy(self, outputs, **fields):
         """So many outputs run, of a text without an end, until the client hangs up. Of a server whose context is LONG."""
-        body = json.dumps({"model": self.model, "prompt": "def f", "max_tokens": LONG - 10, "temperature": 0, "n": outputs,
-                           "speculative": False, "stream": stream})
+        body = json.dumps({"model": self.model, "prompt": "def f", "max_tokens": LONG - 100, "temperature": 0, "n": outputs,
+                           "speculative": False, "stream": True, **fields})
         with socket.create_connection(("127.0.0.1", self.port)) as s:
             s.sendall(f"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                       f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
@@ -121,6 +122,8 @@ def plain(prompt, n, *more):
 
 
 class Texts(Served):
+    arguments = LONG_TEXTS
+
     def test_greedy_texts_are_those_without_a_drafter_alone_and_among_others(self):
         wanted = {}
         for i, prompt in enumerate(PROMPTS):
@@ -258,11 +261,11 @@ class Texts(Served):
 
     def test_a_prompt_that_another_output_uses_is_copied(self):
         prompt = "Here begins what nobody else asks: " + " ".join(PROMPTS)
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            other = pool.submit(self.server.ask, prompt, max_tokens=400, temperature=1)
-            self.server.until("first_tokens_total", self.server.metric("first_tokens_total") + 1)
+        begun = self.server.metric("first_tokens_total")
+        with self.server.busy(1, prompt=prompt):
+            self.server.until("first_tokens_total", begun + 1)
             usage = self.server.ask(prompt, max_tokens=1, temperature=0)["usage"]
-            self.assertFalse(other.done())
+            self.server.until("outputs_running", 1)  # the other one
         self.assertEqual(usage["prompt_tokens_details"]["cached_tokens"], usage["prompt_tokens"] - 1)
 
     def test_only_whole_characters_are_sent(self):
@@ -348,12 +351,12 @@ class WrongInput(Served):
 
 
 class Clients(Served):
-    arguments = "--sequences", 4, "--context", LONG, "--max-tokens", LONG
+    arguments = LONG_TEXTS
 
     def test_one_that_hangs_up_frees_its_sequence(self):
         for stream in (True, False):
             hung_up = self.server.metric("outputs_abandoned_total")
-            with self.server.busy(4, stream):
+            with self.server.busy(4, stream=stream):
                 pass
             self.server.until("outputs_running", 0, 5)
             self.assertEqual(self.server.metric("outputs_abandoned_total"), hung_up + 4)
@@ -521,7 +524,7 @@ class Adapters(Served):
             (cls.folder / str(seed)).mkdir()
             adapt(cls.folder / str(seed), cls.target, module, seed)
             flags += "--target-adapter", f"{name}={cls.folder / str(seed) / 'adapters'}"
-        cls.arguments = *cls.arguments, "--precision", "f32", *flags
+        cls.arguments = *LONG_TEXTS, "--precision", "f32", *flags
         super().setUpClass()
         cls.models = {cls.server.model: cls.target, "first": cls.folder / "0/merged", "second/b": cls.folder / "1/merged"}
 
@@ -562,12 +565,9 @@ class Adapters(Served):
             held, most = cached(model)
             self.assertLess(held, 4)  # a BOS, or the beginning of a word
             self.assertEqual(cached(model), (most, most))
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:  # nor with one that runs
-            other = prompt + " and another end"
-            running = pool.submit(self.server.ask, other, model="first", max_tokens=300, temperature=1)
-            self.server.until("outputs_running", 1)
+        with self.server.busy(1, model="first", prompt=prompt + " and another end"):  # nor with one that runs
             self.assertEqual(cached("second/b"), (most, most))
-            running.result()
+            self.server.until("outputs_running", 1)
 
     def test_they_are_listed_and_others_are_not_there(self):
         listed = json.loads(self.server.send("GET", "/v1/models")[2])["data"]

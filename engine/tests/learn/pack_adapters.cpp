@@ -45,8 +45,8 @@ struct merged_checkpoint {
         const packed_rows rows(c.config);
         for (std::size_t layer = 0; layer < c.config.layers; ++layer)
             for (const projection p : adapters.settings().targets) {
-                const bool turns = p == projection::q || p == projection::k;
                 const std::string name = module_name(layer, p) + ".weight";
+                const bool turned = engine::detail::is_turned(name);
                 tensor& t = file.tensors.at(name);
                 const std::size_t columns = t.columns();
                 std::vector<float>& w = memory.emplace_back(t.rows() * columns);
@@ -59,7 +59,7 @@ struct merged_checkpoint {
                     read_weights(t, r, row);
                     for (std::size_t j = 0; j < columns; ++j)
                         for (std::size_t k = 0; k < adapters.rank(); ++k)
-                            row[j] += adapters.scale() * number(b, k, turns ? rows.turned(r) : r) *
+                            row[j] += adapters.scale() * number(b, k, turned ? rows.turned(r) : r) *
                                       number(a, j, k);
                 }
                 t.type = dtype::f32;

@@ -206,10 +206,9 @@ loaded_files load_files(const side_paths& paths, const cpu_flags& flags,
 void set_adapters(engine::transformer& target, const std::vector<named_adapter>& adapters) {
     const engine::model_config& c = target.config();
     context_key key = 0;
-    for (const named_adapter& one : adapters) {
+    for (const named_adapter& one : adapters)
         target.set_adapters(++key,
                             engine::pack_adapters(engine::read_peft_folder(one.folder, c), c));
-    }
 }
 
 /// A drafter and its whole head, for with_head.

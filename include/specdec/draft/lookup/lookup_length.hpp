@@ -42,6 +42,9 @@ public:
     struct proposed_part {
         std::size_t tokens = 0;
         double worth = 0;
+
+        /// The tokens, if they are worth more than that.
+        [[nodiscard]] std::size_t over(double least) const { return worth > least ? tokens : 0; }
     };
     /// Of the tokens whose progress is given; none if there are none. The worth may be negative.
     [[nodiscard]] proposed_part best(std::span<const draft_progress> steps) const {
@@ -59,8 +62,7 @@ public:
     }
     /// How many of them are proposed where nothing else would be.
     [[nodiscard]] std::size_t choose(std::span<const draft_progress> steps) const {
-        const proposed_part found = best(steps);
-        return found.worth > 0 ? found.tokens : 0;
+        return best(steps).over(0);
     }
 
     /// The chance that a token is kept whose progress is given, if all before it are.

@@ -77,8 +77,8 @@ public:
 
 private:
     static constexpr double fading = 0.98;
-    static constexpr double ridge =
-        12; // tokens^2: a round's variance over that of slopes, 3 / 0.25
+    /// In tokens squared: the variance of a round over that of slopes, 3 / 0.25.
+    static constexpr double ridge = 12;
 
     struct sums { // as if there had been two rounds that gave and cost nothing more
         double rounds = 2, x = 0, x_x = 0, tokens = 0, cost = 0, x_tokens = 0, x_cost = 0;
@@ -129,7 +129,7 @@ public:
         if (waited_ >= (spoke_ < few ? patience : long_patience))
             return 0;
         const lookup_length::proposed_part best = length_.best(found);
-        return best.worth > drafter_(best.worth, length_.rate()) ? best.tokens : 0;
+        return best.over(drafter_(best.worth, length_.rate()));
     }
     /// The same in the place of a drafter that proposes nothing.
     [[nodiscard]] std::size_t choose_alone(std::span<const draft_progress> found) const {
@@ -153,8 +153,8 @@ public:
             drafted_->draft_of(static_cast<double>(r.drafted));
         const auto tokens = static_cast<double>(r.committed);
         const bool forced = begins_forced(found.steps);
-        const double worth = length_.best(found.steps).worth;
-        const std::size_t n = forced ? length_.choose(found.steps) : 0; // in the drafter's place
+        const lookup_length::proposed_part instead = // in the drafter's place
+            r.looked_up ? lookup_length::proposed_part{} : length_.best(found.steps);
         length_.learn(found);
         length_.spend(tokens, cost);
         if (forced)
@@ -164,11 +164,12 @@ public:
             return;
         spoke_ += spoke_ < few ? 1U : 0U;
         if (forced) {
+            const std::size_t n = instead.over(0);
             const auto came_true = static_cast<double>(found.kept < n ? found.kept : n);
             of_forced().count(tokens - 1 - came_true - length_.rate() * (cost - length_.spent(n)));
             return;
         }
-        drafter_.count(worth, tokens - 1, cost - length_.spent(0));
+        drafter_.count(instead.worth, tokens - 1, cost - length_.spent(0));
     }
 
 private:

@@ -1,4 +1,4 @@
-"""Files of safetensors, as tests of programs read and write them."""
+"""Files of safetensors, as studies and tests of programs read and write them."""
 import json, struct
 
 
